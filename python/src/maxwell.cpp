@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,17 +67,51 @@ std::vector<std::size_t> dimensions_of(const mx::GridSpec& grid) {
   return made;
 }
 
+/// Calls body(name, values) for each array of a state: fields, what layers remember of a derivative ("m_Ey_x": along x)
+/// and polarisations ("p0_Ey").
+template <class AnyState, class Body>
+void for_each_part(AnyState& state, const mx::Grid& grid, const Body& body) {
+  for (const mx::Component c : grid.components()) {
+    const auto which = static_cast<std::size_t>(c);
+    body(std::string(mx::name(c)), state.fields[which]);
+    for (std::size_t t = 0; t < 2; ++t) {
+      const mx::CurlTerm term = mx::curl_terms(c)[t];
+      if (grid.has(term.of) && grid.has(term.along))
+        body(fmt::format("m_{}_{}", mx::name(term.of), "zyx"[mx::dimension(term.along)]), state.psi[which][t]);
+    }
+    for (std::size_t p = 0; mx::is_electric(c) && p < state.polarisation.size(); ++p)
+      body(fmt::format("p{}_{}", p, mx::name(c)), state.polarisation[p][mx::place(c)]);
+  }
+}
+
+/// The gradient of a run of which a part of the steps has been taken back, on the elements of the model or of the model
+/// with its layers.
+using RunningGradient = std::function<mx::ModelChange(bool padded)>;
+
 /// The fields between two steps, for one call of a function of Python. Views are the memory of the run, which they keep
 /// alive; after the call they show later steps.
 class MaxwellFields {
  public:
-  MaxwellFields(mx::LiveFields& fields, std::shared_ptr<mx::Operator> owner, bool may_edit)
-      : fields_(&fields), owner_(std::move(owner)), may_edit_(may_edit) {}
+  MaxwellFields(mx::LiveFields& fields, std::shared_ptr<mx::Operator> owner, bool may_edit,
+                RunningGradient gradient = {})
+      : fields_(&fields), owner_(std::move(owner)), may_edit_(may_edit), gradient_(std::move(gradient)) {}
   void close() { fields_ = nullptr; }
 
+  /// Of a sweep backwards: by eps_r, sigma or mu_r; None where it is not asked for.
+  [[nodiscard]] py::object gradient(const std::string& name, bool padded) const {
+    require_open();
+    if (!gradient_) throw Error(ErrorKind::not_supported, "no gradient of " + name + " in a forward run");
+    const mx::ModelChange made = gradient_(padded);
+    const std::vector<double>& values = name == "eps_r" ? made.eps_r : name == "sigma" ? made.sigma : made.mu_r;
+    if (values.empty()) return py::none();
+    Shape shape;
+    for (const std::size_t d : dimensions_of(fields_->grid().spec()))
+      shape.append(padded ? fields_->grid().extents()[d] : fields_->grid().spec().cells[d]);
+    return array_of(values, shape);
+  }
+
   [[nodiscard]] py::array view(const std::string& component, bool padded) {
-    if (fields_ == nullptr)
-      throw Error(ErrorKind::usage, "the fields are there only during the call").hint("copy what is needed later");
+    require_open();
     const mx::Component c = mx::parse_component(component);
     const mx::Part part = padded ? mx::Part::padded : mx::Part::model;
     if (may_edit_) return fields_->edit(c, part, [&](const auto& shown) { return array(shown); });
@@ -84,6 +119,11 @@ class MaxwellFields {
   }
 
  private:
+  void require_open() const {
+    if (fields_ == nullptr)
+      throw Error(ErrorKind::usage, "the fields are there only during the call").hint("copy what is needed later");
+  }
+
   template <class T>
   [[nodiscard]] py::array array(const View<T, 3>& shown) const {
     std::vector<Index> shape, strides;
@@ -101,6 +141,7 @@ class MaxwellFields {
   mx::LiveFields* fields_;
   std::shared_ptr<mx::Operator> owner_;
   bool may_edit_;
+  RunningGradient gradient_;
 };
 
 /// An experiment whose model may change. Records are [step][shot][receiver], float64.
@@ -187,14 +228,16 @@ class MaxwellOperator {
   }
 
   /// (records, {name: fields behind the last step, [shot] and the padded model}); these only where `keep_last`.
-  /// look(shot, step, fields) is called before each step that is a multiple of `every`.
-  py::tuple forward(const py::object& look, Index every, bool may_edit, bool keep_last) {
+  /// look(shot, step, fields) is called before each step that is a multiple of `every`. `start`: fields before the
+  /// first step in the same form, or None.
+  py::tuple forward(const py::object& look, Index every, bool may_edit, bool keep_last, const py::object& start) {
     const Busy busy(*this);
+    const States before = states_of(start, "initial_state");
     std::vector<double> records = empty_records();
     py::dict last;
     Work().run([&] {
-      const std::vector<mx::Shot> all = shots_on_grid();
-      const Reserved reserved = reserve_run();
+      const std::vector<mx::Shot> all = shots_on_grid(before);
+      const Reserved reserved = reserve_run(keep_last || !before.empty());
       for (Index s = 0; s < shots(); ++s) {
         mx::Watch watch;
         if (keep_last || !look.is_none())
@@ -203,9 +246,9 @@ class MaxwellOperator {
             if (ended ? !keep_last : look.is_none() || step % every != 0) return;
             run_for_caller([&] {
               if (ended)
-                keep(s, fields, last);
+                keep(s, fields.state(), precision(), last);
               else
-                show(look, s, step, fields, may_edit);
+                show(look, s, step, std::make_shared<MaxwellFields>(fields, waves_, may_edit));
             });
           };
         put(waves_->forward(all[static_cast<std::size_t>(s)], {}, watch), s, records);
@@ -215,45 +258,72 @@ class MaxwellOperator {
     return py::make_tuple(array_of(records, record_shape()), last);
   }
 
-  /// The change of the records along a change of the model and of the amplitudes.
-  py::array jvp(const py::dict& direction) {
+  /// The change of the records along a change of the model, of the amplitudes and of the fields before the first step;
+  /// and that of the fields behind the last one where `keep_last`.
+  py::tuple jvp(const py::dict& direction, const py::object& start, bool keep_last) {
     const Busy busy(*this);
     const Direction along = direction_of(direction);
+    const States before = states_of(start, "initial_state");
     std::vector<double> records = empty_records();
+    py::dict last;
     Work().run([&] {
       const mx::ComponentChange change = on_grid(along.model);
-      const std::vector<mx::Shot> all = shots_on_grid();
-      const Reserved reserved = reserve_run(true);
-      for (Index s = 0; s < shots(); ++s)
-        put(waves_->born(all[static_cast<std::size_t>(s)], change, along.of_shot(s)), s, records);
+      const std::vector<mx::Shot> all = shots_on_grid(before);
+      const Reserved reserved = reserve_run(keep_last || !before.empty() || !along.start.empty(), true);
+      for (Index s = 0; s < shots(); ++s) {
+        const std::shared_ptr<const mx::State> from = state_of(along.start, s);
+        mx::State to;
+        put(waves_->born(all[static_cast<std::size_t>(s)], change, along.of_shot(s), {},
+                         {.start = from.get(), .end = keep_last ? &to : nullptr}),
+            s, records);
+        if (keep_last) run_for_caller([&] { keep(s, to, precision(), last); });
+      }
       return 0;
     });
-    return array_of(records, record_shape());
+    return py::make_tuple(array_of(records, record_shape()), last);
   }
 
-  /// The derivative of <records, residual> by what `of` names; and the records.
-  py::tuple vjp(const py::array& residual, const std::vector<std::string>& of) {
+  /// The derivative of <records, residual> by what `of` names; and the records. `start` as for forward(); `end`: the
+  /// derivative by the fields behind the last step. look(shot, step, fields) is called when all steps from `step` on
+  /// have been taken back, for multiples of `every`.
+  py::tuple vjp(const py::array& residual, const std::vector<std::string>& of, const py::object& start,
+                const py::object& end, const py::object& look, Index every) {
     const std::vector<double> given = finite_values_of(residual, record_shape(), "the residual");
     std::vector<double> records = empty_records();
-    py::dict gradient = accumulate(of, [&](Index s, const mx::Shot& shot) {
-      return waves_->gradient(shot, [&](std::span<const double> record, std::span<double> to) {
-        put({record.begin(), record.end()}, s, records);
-        take(given, s, to);
-        return 0.0;
-      });
-    });
+    py::dict gradient = accumulate(
+        of, states_of(start, "initial_state"), states_of(end, "final_state"), [&](Index s, const mx::Shot& shot) {
+          mx::Watch watch;
+          if (!look.is_none())
+            watch.look_back = [&](Index step, mx::LiveFields& fields, const auto& so_far) {
+              if (step % every != 0) return;
+              run_for_caller([&] {
+                show(look, s, step, std::make_shared<MaxwellFields>(fields, waves_, false, [&](bool padded) {
+                       return gathered(so_far(), padded);
+                     }));
+              });
+            };
+          return waves_->gradient(
+              shot,
+              [&](std::span<const double> record, std::span<double> to) {
+                put({record.begin(), record.end()}, s, records);
+                take(given, s, to);
+                return 0.0;
+              },
+              {}, watch);
+        });
     return py::make_tuple(gradient, array_of(records, record_shape()));
   }
 
   /// With a residual the derivative of <change of the records along `direction`, residual>; without one the product of
   /// Gauss and Newton, J' J direction.
-  py::dict second_product(const py::dict& direction, const py::object& residual, const std::vector<std::string>& of) {
+  py::dict second_product(const py::dict& direction, const py::object& residual, const std::vector<std::string>& of,
+                          const py::object& start) {
     const Direction along = direction_of(direction);
     const bool full = !residual.is_none();
     std::vector<double> given;
     if (full) given = finite_values_of(py::cast<py::array>(residual), record_shape(), "the residual");
     const mx::ComponentChange change_of_medium = on_grid(along.model);
-    return accumulate(of, [&](Index s, const mx::Shot& shot) {
+    return accumulate(of, states_of(start, "initial_state"), {}, [&](Index s, const mx::Shot& shot) {
       return waves_->hessian_product(
           shot, change_of_medium, along.of_shot(s),
           [&](std::span<const double>, std::span<const double> change, std::span<double> to,
@@ -285,8 +355,12 @@ class MaxwellOperator {
     MaxwellOperator& of_;
   };
 
+  /// Arrays of states by name, [shot] and the padded model; empty: none.
+  using States = std::map<std::string, std::vector<double>>;
+
   struct Direction {
     mx::ModelChange model{};
+    States start{};
     std::vector<double> sources{};  ///< [shot][source][step], or empty
     std::size_t each = 0;
     [[nodiscard]] std::span<const double> of_shot(Index s) const {
@@ -337,6 +411,14 @@ class MaxwellOperator {
                                   : std::vector<double>{};
     };
     made.model = {part("eps_r"), part("sigma"), part("mu_r")};
+    if (given.contains("debye")) {
+      made.model.poles = poles_of(py::cast<py::list>(given["debye"]));
+      if (made.model.poles.size() != experiment_.poles.size())
+        throw Error(ErrorKind::bad_input, fmt::format("the direction of debye: {} poles; the model has {}",
+                                                      made.model.poles.size(), experiment_.poles.size()));
+    }
+    if (given.contains("initial_state"))
+      made.start = states_of(given["initial_state"], "the direction of initial_state");
     if (given.contains("source"))
       made.sources = finite_values_of(py::cast<py::array>(given["source"]), source_shape(), "the direction of source");
     made.each = static_cast<std::size_t>(source_shape()[1] * source_shape()[2]);
@@ -347,6 +429,64 @@ class MaxwellOperator {
     return mx::locate_change(change, experiment_.model.location, mx::PaddingGradient::exact, waves_->problem().grid);
   }
 
+  [[nodiscard]] mx::ModelChange gathered(const mx::ComponentChange& change, bool padded) const {
+    const mx::Grid& grid = waves_->problem().grid;
+    if (!padded) return mx::gather_change(change, experiment_.model.location, mx::PaddingGradient::exact, grid);
+    mx::GridSpec whole = grid.spec();
+    whole.cells = grid.extents();
+    whole.pml = {};
+    return mx::gather_change(change, experiment_.model.location, mx::PaddingGradient::exact, mx::Grid(whole));
+  }
+
+  [[nodiscard]] py::dtype precision() const {
+    return experiment_.precision == mx::Precision::f32 ? py::dtype::of<float>() : py::dtype::of<double>();
+  }
+  [[nodiscard]] Shape padded_shape() const {
+    Shape made;
+    for (const std::size_t d : dimensions_of(experiment_.grid)) made.append(waves_->problem().grid.extents()[d]);
+    return made;
+  }
+
+  /// None gives none.
+  [[nodiscard]] States states_of(const py::object& given, const std::string& what) const {
+    States made;
+    if (given.is_none()) return made;
+    mx::State known = mx::make_state(waves_->problem());
+    std::vector<std::string> names;
+    for_each_part(known, waves_->problem().grid,
+                  [&](const std::string& name, const std::vector<double>&) { names.push_back(name); });
+    Shape shape{shots()};
+    const Shape padded = padded_shape();
+    for (int axis = 0; axis < padded.rank(); ++axis) shape.append(padded[axis]);
+    for (const auto& [key, value] : py::cast<py::dict>(given)) {
+      const auto name = py::cast<std::string>(key);
+      if (std::find(names.begin(), names.end(), name) == names.end())
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("{}: no field \"{}\"; expected {}", what, name, fmt::join(names, ", ")));
+      made[name] = finite_values_of(py::cast<py::array>(value), shape, fmt::format("{} {}", what, name));
+    }
+    return made;
+  }
+  /// Null where there are none; fields that are not named are zero.
+  [[nodiscard]] std::shared_ptr<const mx::State> state_of(const States& states, Index s) const {
+    if (states.empty()) return nullptr;
+    auto made = std::make_shared<mx::State>(mx::make_state(waves_->problem()));
+    for_each_part(*made, waves_->problem().grid, [&](const std::string& name, std::vector<double>& values) {
+      if (const auto found = states.find(name); found != states.end())
+        values.assign(found->second.begin() + s * padded_shape().count(),
+                      found->second.begin() + (s + 1) * padded_shape().count());
+    });
+    return made;
+  }
+
+  [[nodiscard]] std::vector<mx::Shot> shots_on_grid(const States& start, const States& end = {}) const {
+    std::vector<mx::Shot> made = shots_on_grid();
+    for (Index s = 0; s < shots(); ++s) {
+      made[static_cast<std::size_t>(s)].start = state_of(start, s);
+      made[static_cast<std::size_t>(s)].end = state_of(end, s);
+    }
+    return made;
+  }
   [[nodiscard]] std::vector<mx::Shot> shots_on_grid(bool warn = false) const {
     std::vector<mx::Shot> made;
     std::vector<std::string> warnings;
@@ -369,17 +509,23 @@ class MaxwellOperator {
     if (!device_.is_cpu()) made.device = device_budget_.reserve(device_bytes, "the waves");
     return made;
   }
+  /// Of states of all shots.
+  [[nodiscard]] std::size_t state_bytes() const {
+    const mx::Grid& grid = waves_->problem().grid;
+    const std::size_t arrays = 3 * grid.components().size() + 3 * experiment_.poles.size();
+    return sizeof(double) * arrays * static_cast<std::size_t>(grid.count() * (shots() + 1));
+  }
   /// What a run holds beside its experiment, and beside that its change where it is linearised.
-  [[nodiscard]] Reserved reserve_run(bool linearised = false) {
+  [[nodiscard]] Reserved reserve_run(bool states, bool linearised = false) {
     MemoryPlan host, device;
     waves_->add_memory(host, points().first, points().second);
     if (!device_.is_cpu()) waves_->add_device_memory(device, points().first, points().second);
     if (linearised) waves_->add_born_memory(device_.is_cpu() ? host : device);
-    return reserve(host.peak_bytes, device.peak_bytes);
+    return reserve(host.peak_bytes + (states ? state_bytes() : 0), device.peak_bytes);
   }
 
   void prepare(const mx::GradientOf& of) {
-    const auto wanted = std::tuple(of.eps_r, of.sigma, of.mu_r, of.sources);
+    const auto wanted = std::tuple(of.eps_r, of.sigma, of.mu_r, of.sources, of.start, of.poles);
     if (prepared_ && wanted == prepared_of_) return;
     TierBudgets budgets = TierBudgets::around(device_, device_budget_, storage_settings_.path);
     budgets.host = budget_;
@@ -394,40 +540,62 @@ class MaxwellOperator {
   }
 
   /// The sum over shots of `of_shot`, along a fixed tree.
-  py::dict accumulate(const std::vector<std::string>& names,
+  py::dict accumulate(const std::vector<std::string>& names, const States& start, const States& end,
                       const std::function<mx::ShotGradient(Index, const mx::Shot&)>& of_shot) {
     const Busy busy(*this);
     const auto has = [&](const char* name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-    const mx::GradientOf of{
-        .eps_r = has("eps_r"), .sigma = has("sigma"), .mu_r = has("mu_r"), .sources = has("source")};
+    const mx::GradientOf of{.eps_r = has("eps_r"),
+                            .sigma = has("sigma"),
+                            .mu_r = has("mu_r"),
+                            .sources = has("source"),
+                            .start = has("initial_state"),
+                            .poles = has("debye") && !experiment_.poles.empty()};
     TreeSum<NumberSum> sum(shots());
     std::vector<double> sources;
+    std::vector<mx::State> starts;
     Work().run([&] {
       prepare(of);
-      const Reserved reserved = reserve(rest_bytes_, device_rest_bytes_);
-      const std::vector<mx::Shot> all = shots_on_grid();
+      const bool states = of.start || !start.empty() || !end.empty();
+      const Reserved reserved = reserve(rest_bytes_ + (states ? state_bytes() : 0), device_rest_bytes_);
+      const std::vector<mx::Shot> all = shots_on_grid(start, end);
       for (Index s = 0; s < shots(); ++s) {
         mx::ShotGradient found = of_shot(s, all[static_cast<std::size_t>(s)]);
-        const mx::ModelChange model =
-            mx::gather_change(found.medium, experiment_.model.location, of.padding, waves_->problem().grid);
+        const mx::ModelChange model = gathered(found.medium, false);
         NumberSum one;
-        for (const std::vector<double>* part : {&model.eps_r, &model.sigma, &model.mu_r})
-          one.values.insert(one.values.end(), part->begin(), part->end());
+        const auto append = [&](const std::vector<double>& part) {
+          one.values.insert(one.values.end(), part.begin(), part.end());
+        };
+        for (const std::vector<double>* part : {&model.eps_r, &model.sigma, &model.mu_r}) append(*part);
+        for (const auto part : {&mx::ModelPole::deps, &mx::ModelPole::tau})
+          for (const mx::ModelPole& pole : model.poles) append(pole.*part);
         sum.add(s, std::move(one));
         sources.insert(sources.end(), found.sources.begin(), found.sources.end());
+        if (of.start) starts.push_back(std::move(found.start));
       }
       return 0;
     });
     const std::vector<double> all = sum.result().values;
     auto next = all.begin();
     py::dict result;
+    const auto take = [&](const Shape& shape) {
+      const auto first = std::exchange(next, next + shape.count());
+      return array_of(std::vector<double>(first, next), shape);
+    };
     for (const auto& [wanted, name] :
          {std::pair(of.eps_r, "eps_r"), std::pair(of.sigma, "sigma"), std::pair(of.mu_r, "mu_r")})
-      if (wanted) {
-        const auto first = std::exchange(next, next + model_shape().count());
-        result[name] = array_of(std::vector<double>(first, next), model_shape());
-      }
+      if (wanted) result[name] = take(model_shape());
+    if (of.poles) {
+      Shape shape{static_cast<Index>(experiment_.poles.size())};
+      for (int axis = 0; axis < model_shape().rank(); ++axis) shape.append(model_shape()[axis]);
+      py::array deps = take(shape), tau = take(shape);
+      result["debye"] = py::make_tuple(deps, tau);
+    }
     if (of.sources) result["source"] = array_of(sources, source_shape());
+    if (of.start) {
+      py::dict by;
+      for (Index s = 0; s < shots(); ++s) keep(s, starts[static_cast<std::size_t>(s)], py::dtype::of<double>(), by);
+      result["initial_state"] = by;
+    }
     return result;
   }
 
@@ -446,8 +614,7 @@ class MaxwellOperator {
              static_cast<std::size_t>((n * shots() + s) * receivers() + r));
   }
 
-  void show(const py::object& look, Index shot, Index step, mx::LiveFields& fields, bool may_edit) const {
-    const auto shown = std::make_shared<MaxwellFields>(fields, waves_, may_edit);
+  static void show(const py::object& look, Index shot, Index step, const std::shared_ptr<MaxwellFields>& shown) {
     try {
       look(shot, step, shown);
     } catch (...) {
@@ -457,18 +624,17 @@ class MaxwellOperator {
     shown->close();
   }
 
-  void keep(Index shot, mx::LiveFields& fields, py::dict& last) const {
-    MaxwellFields shown(fields, waves_, false);
-    for (const mx::Component c : fields.grid().components()) {
-      const py::str name{std::string(mx::name(c))};
-      const py::array now = shown.view(std::string(mx::name(c)), true);
-      if (!last.contains(name)) {
+  void keep(Index shot, const mx::State& state, const py::dtype& dtype, py::dict& states) const {
+    for_each_part(state, waves_->problem().grid, [&](const std::string& key, const std::vector<double>& values) {
+      const py::str name(key);
+      const py::array now = array_of(values, padded_shape());
+      if (!states.contains(name)) {
         std::vector<py::ssize_t> shape{shots()};
         shape.insert(shape.end(), now.shape(), now.shape() + now.ndim());
-        last[name] = py::array(now.dtype(), shape);
+        states[name] = py::array(dtype, shape);
       }
-      last[name][py::int_(shot)] = now;
-    }
+      states[name][py::int_(shot)] = now;
+    });
   }
 
   Device device_;
@@ -478,7 +644,7 @@ class MaxwellOperator {
   mx::StorageSettings storage_settings_;
   std::shared_ptr<mx::Operator> waves_;
   mx::StoragePlan plan_;
-  std::tuple<bool, bool, bool, bool> prepared_of_{};
+  std::tuple<bool, bool, bool, bool, bool, bool> prepared_of_{};
   bool prepared_ = false;
   std::size_t rest_bytes_ = 0, device_rest_bytes_ = 0;
   std::atomic<bool> busy_{false};
@@ -512,7 +678,9 @@ double largest_step(const std::vector<double>& spacing, double velocity, int ord
 }
 
 void add(py::module_& module) {
-  py::class_<MaxwellFields, std::shared_ptr<MaxwellFields>>(module, "MaxwellFields").def("view", &MaxwellFields::view);
+  py::class_<MaxwellFields, std::shared_ptr<MaxwellFields>>(module, "MaxwellFields")
+      .def("view", &MaxwellFields::view)
+      .def("gradient", &MaxwellFields::gradient);
   py::class_<MaxwellOperator>(module, "MaxwellOperator")
       .def(py::init<const py::dict&, const py::list&, double, const std::string&, bool,
                     const std::optional<std::string>&>())

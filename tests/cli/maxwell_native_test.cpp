@@ -83,6 +83,30 @@ TEST_F(MaxwellProgram, ADryRunOfARunFileWritesNothing) {
   EXPECT_FALSE(fs::exists(file("strip_records.h5")));
 }
 
+TEST_F(MaxwellProgram, AGradientByFieldsTakenBackIsPlannedAndIsThatOfStoredOnes) {
+  const std::string input = model(strip, "strip.toml");
+  ASSERT_EQ(command({"run", input, "--set", "model.eps_r=4.5", "-o", file("observed.h5")}).status, 0);
+  const auto gradient = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"gradient", input, "--observed", file("observed.h5")};
+    words.insert(words.end(), more.begin(), more.end());
+    return command(words);
+  };
+  const Ended planned = gradient({"--storage-mode", "reconstruct", "--dry-run"});
+  EXPECT_EQ(planned.status, 0);
+  EXPECT_THAT(planned.err, HasSubstr("reconstruct, "));
+  EXPECT_THAT(planned.err, HasSubstr("steps backwards in time"));
+  ASSERT_EQ(gradient({"--storage-mode", "reconstruct", "-o", file("a.h5")}).status, 0);
+  ASSERT_EQ(gradient({"--storage-mode", "host", "-o", file("b.h5")}).status, 0);
+  testing::python(
+      "import sys, h5py, numpy as np\n"
+      "a, b = (h5py.File(sys.argv[1] + name)['gradient/eps_r'][:] for name in ('/a.h5', '/b.h5'))\n"
+      "assert 0 < np.abs(a - b).max() <= 1e-3 * np.abs(b).max()\n",
+      folder_.path().string());
+  const Ended refused = gradient({"--storage-mode", "reconstruct", "--set", "model.sigma=0.1"});
+  EXPECT_EQ(refused.status, 8);
+  EXPECT_THAT(refused.err, HasSubstr("reconstruct: backwards in time loss makes rounding grow by exp("));
+}
+
 TEST_F(MaxwellProgram, InitWritesARunFileThatRuns) {
   testing::python(write_strip, folder_.path().string());
   ASSERT_EQ(command({"init", file("strip.h5"), "--set", "grid.order=2", "-o", file("run.toml")}).status, 0);

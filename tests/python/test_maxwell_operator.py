@@ -171,6 +171,140 @@ def test_fields_taken_back_in_time_give_the_gradient(dtype, most):
           lambda: operator(dtype, maxwell.StorageOptions("reconstruct")).linearize(lossy).vjp(r))
 
 
+def cut(op, first, last):
+    """The operator of a part of the steps."""
+    experiment = op.experiment
+    amplitude = experiment.source_amplitude[..., first:last]
+    part = maxwell.Experiment(experiment.acquisition, amplitude, source_component=experiment.source_component,
+                              receiver_component=experiment.receiver_component, f0=experiment.f0)
+    return maxwell.MaxwellTM(op.discretization, part)
+
+
+def debye_medium():
+    numbers = np.random.default_rng(12)
+    poles = maxwell.DebyeDispersion(numbers.uniform(1, 4, (2, *SHAPE)), numbers.uniform(2e-11, 5e-10, (2, *SHAPE)))
+    return maxwell.EMModel(medium().eps_r, medium().sigma, medium().mu_r, poles)
+
+
+@pytest.mark.parametrize("m", [medium(), debye_medium()])
+def test_runs_joined_by_their_fields_are_one_run(m):
+    whole, first, second = operator(), cut(operator(), 0, 25), cut(operator(), 25, NT)
+    expected = whole(m, final_state=True)
+    early = first(m, final_state=True)
+    late = second(m, initial_state=early.final_state, final_state=True)
+    np.testing.assert_array_equal(np.concatenate([early.receiver_data, late.receiver_data]), expected.receiver_data)
+    for name, field in expected.final_state.items():
+        np.testing.assert_array_equal(late.final_state[name], field)
+
+
+@pytest.mark.parametrize("m", [medium(), debye_medium()])
+def test_a_gradient_over_joined_runs_is_that_of_one(m):
+    wrt = ("eps_r", "sigma", "mu_r", "source", "initial_state") + (("debye",) if m.debye else ())
+    whole, first, second = operator(), cut(operator(), 0, 25), cut(operator(), 25, NT)
+    r = random_like(whole(m).receiver_data)
+    expected = whole.linearize(m, wrt=wrt).vjp(r)
+    middle = first(m, final_state=True).final_state
+    late = second.linearize(m, wrt=wrt, initial_state=middle).vjp(r[25:])
+    early = first.linearize(m, wrt=wrt).vjp(r[:25], final_state=late.initial_state)
+
+    def near(found, known):
+        np.testing.assert_allclose(found, known, rtol=0, atol=1e-12 * np.abs(known).max())  # rounding of what is turned at the joint
+
+    for name in ("eps_r", "sigma", "mu_r"):
+        near(getattr(early, name) + getattr(late, name), getattr(expected, name))
+    near(np.concatenate([early.source, late.source], axis=2), expected.source)
+    if m.debye:
+        near(early.debye.delta_epsilon + late.debye.delta_epsilon, expected.debye.delta_epsilon)
+        near(early.debye.tau + late.debye.tau, expected.debye.tau)
+    for name, by in expected.initial_state.items():
+        near(early.initial_state[name], by)
+
+
+def test_vjp_is_the_transpose_of_jvp_for_poles_and_fields_at_the_start():
+    m, numbers = debye_medium(), np.random.default_rng(4)
+    op = operator()
+    start, middle = (op(m, final_state=True).final_state for _ in range(2))
+    change = maxwell.EMDirection(direction().eps_r, debye=maxwell.DebyeDispersion(numbers.normal(size=(2, *SHAPE)),
+                                                                                1e-11 * numbers.normal(size=(2, *SHAPE))),
+                                 initial_state={name: each * numbers.normal(size=each.shape) for name, each in start.items()})
+    end = {name: numbers.normal(size=each.shape) / max(np.abs(each).max(), 1e-30) for name, each in middle.items()}
+    with op.linearize(m, wrt=("eps_r", "debye", "initial_state"), initial_state=start) as lin:
+        made = lin.jvp_with_state(change)
+        np.testing.assert_array_equal(lin.jvp(change), made.receiver_data)
+        r = random_like(made.receiver_data)
+        g = lin.vjp(r, final_state=end)
+    out = [np.vdot(made.receiver_data, r)] + [np.vdot(made.final_state[name], end[name]) for name in end]
+    back = [np.vdot(g.eps_r, change.eps_r), np.vdot(g.debye.delta_epsilon, change.debye.delta_epsilon), np.vdot(g.debye.tau, change.debye.tau)]
+    back += [np.vdot(g.initial_state[name], change.initial_state[name]) for name in end]
+    assert abs(sum(out) - sum(back)) <= 1e-12 * sum(map(abs, out))
+
+
+def test_second_vjp_by_poles_is_the_change_of_the_gradient():
+    op, m, h = operator(), debye_medium(), 1e-5
+    numbers = np.random.default_rng(8)
+    d = maxwell.DebyeDispersion(numbers.normal(size=(2, *SHAPE)), 1e-11 * numbers.normal(size=(2, *SHAPE)))
+    r = random_like(op(m).receiver_data)
+
+    def gradient(step):
+        poles = maxwell.DebyeDispersion(m.debye.delta_epsilon + step * d.delta_epsilon, m.debye.tau + step * d.tau)
+        return op.linearize(maxwell.EMModel(m.eps_r, m.sigma, m.mu_r, poles), wrt=("eps_r", "debye")).vjp(r)
+
+    made = op.linearize(m, wrt=("eps_r", "debye")).second_vjp(maxwell.EMDirection(debye=d), r)
+    plus, minus = gradient(h), gradient(-h)
+    for found, a, b in ((made.eps_r, plus.eps_r, minus.eps_r), (made.debye.delta_epsilon, plus.debye.delta_epsilon, minus.debye.delta_epsilon),
+                        (made.debye.tau, plus.debye.tau, minus.debye.tau)):
+        # Central differences of steps h leave h^2 times the third derivative, and rounding over h.
+        np.testing.assert_allclose(found, (a - b) / (2 * h), rtol=0, atol=1e-7 * np.abs(found).max())
+
+
+def test_an_observer_sees_the_sweep_backwards():
+    seen, last = [], {}
+
+    def look(state):
+        assert state.is_backward and state.wavefield_names == ["lambda_Ey", "lambda_Hx", "lambda_Hz"]
+        field = state.get_wavefield("lambda_Ey", "full")
+        assert np.shares_memory(field, state.get_wavefield("lambda_Ey", "full")) and not field.flags.writeable
+        seen.append((state.shot, state.step, float(np.abs(field).max())))
+        if state.step == 0:
+            last[state.shot] = (field.copy(), state.get_gradient("eps_r"), state.get_gradient("sigma", "full"))
+
+    op = operator(observers=maxwell.Observers(backward=look, frequency=20))
+    m = medium()
+    r = random_like(op(m).receiver_data)
+    g = op.linearize(m, wrt=("eps_r", "sigma", "initial_state")).vjp(r)
+    assert [each[:2] for each in seen] == [(0, 40), (0, 20), (0, 0), (1, 40), (1, 20), (1, 0)]
+    assert all(each[2] > 0 for each in seen)
+    np.testing.assert_allclose(last[0][1] + last[1][1], g.eps_r, rtol=1e-12, atol=1e-12 * np.abs(g.eps_r).max())
+    assert (last[0][2] + last[1][2]).sum() == pytest.approx(g.sigma.sum(), rel=1e-10)  # copies in the layers count at the edge
+    # The derivative by E before the first step, times cb.
+    pads = [(4, 6), (0, 5)]
+    eps, sigma = (np.pad(each, pads, mode="edge") for each in (m.eps_r, m.sigma))
+    cb = 1 / (EPS0 * eps / op.describe()["inner_dt"] + sigma / 2)
+    by_field = g.initial_state["Ey"][0]
+    np.testing.assert_allclose((last[0][0] / cb)[1:, 1:], by_field[1:, 1:], rtol=1e-10, atol=1e-12 * np.abs(by_field).max())  # without walls
+
+
+def test_wrong_states_and_looks_are_named():
+    op, m = operator(), medium()
+    state = op(m, final_state=True).final_state
+    wrong('initial_state: no field "Ez"; expected Ey, m_Hx_z, m_Hz_x', "bad_input", lambda: op(m, initial_state={"Ez": state["Ey"]}))
+    wrong("initial_state Ey: shape (2, 3)", "bad_input", lambda: op(m, initial_state={"Ey": np.ones((2, 3))}))
+    wrong("wrt: debye, and the model has no poles", "usage", lambda: op.linearize(m, wrt="debye"))
+    lin = op.linearize(m, wrt="initial_state")
+    wrong("initial_state: products of a Hessian leave the fields at the start", "not_supported", lambda: lin.gauss_newton(direction()))
+    caught = []
+
+    def look(state):
+        for body in (lambda: state.get_gradient("mu_r"), lambda: state.get_wavefield("Ey")):
+            with pytest.raises(sonde.Error) as error:
+                body()
+            caught.append(str(error.value))
+
+    seen = operator(observers=maxwell.Observers(backward=look, frequency=100))
+    seen.linearize(m).vjp(np.ones((NT, 2, 3)))
+    assert 'no gradient of "mu_r"; expected eps_r, sigma' in caught[0] and "the fields of this run are lambda_Ey" in caught[1]
+
+
 def test_bf16_costs_some_thousandths_of_the_gradient():
     r = np.random.default_rng(3).normal(size=(NT, 2, 3))
     packed, plain = (operator("f32", maxwell.StorageOptions(compression=each)).linearize(medium()).vjp(r).eps_r for each in ("bf16", False))
@@ -359,8 +493,6 @@ def test_wrong_settings_are_named():
     wrong('did you mean "execution"', "usage", lambda: maxwell.MaxwellTM(None, None, executon=1))
     wrong("cuda:7", "device", lambda: maxwell.MaxwellTM(op.discretization, op.experiment, execution=maxwell.ExecutionOptions("cuda:7"))(medium()))
     wrong("threads = 3: expected 1 or None", "usage", lambda: maxwell.ExecutionOptions(threads=3))
-    wrong("backward: the run of a gradient backwards in time cannot be observed", "not_supported",
-          lambda: maxwell.Observers(backward=print))
     wrong("max_velocity = -1 m/s: expected above 0", "bad_input", lambda: operator(max_velocity=-1))
     wrong("source_amplitude: elements of type object; expected real numbers", "bad_input",
           lambda: maxwell.MaxwellTM(op.discretization, maxwell.Experiment(op.experiment.acquisition, None))(medium()))

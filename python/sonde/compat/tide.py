@@ -16,8 +16,9 @@ Arrays are ``[y][x]`` and ``[z][y][x]`` as there: y points down in two dimension
 :mod:`sonde.maxwell`, E the same. What is different:
 
 - Shots run one after the other. A callback sees one of them, ``state.shot``, in arrays whose first axis has the length 1. E may be
-  written where no gradient is asked for, elsewhere and of H it gets copies.
-- The memory variables of the layers that TIDE returns between fields and records are None, and runs begin from fields that are zero.
+  written where no gradient is asked for, elsewhere and of H it gets copies. In a ``backward_callback`` ``lambda_Ey`` is cb times the
+  derivative of the loss by Ey, ``lambda_Hx`` dt / mu times that by Hx.
+- A run with ``dispersion`` begins from fields that are zero: what it returns has no polarisation.
 - A gradient runs forwards once more, so that nothing is kept between ``forward`` and ``backward``.
 - The step is stable for every ``stencil``, which takes more inner steps where TIDE diverges.
 """
@@ -43,6 +44,7 @@ __all__ = ["CallbackState", "DebyeDispersion", "cfl_condition", "maxwell3d", "ma
 _MEMORY = {2: ("m_Ey_x", "m_Ey_z", "m_Hx_z", "m_Hz_x"),
            3: ("m_hz_y", "m_hy_z", "m_hx_z", "m_hz_x", "m_hy_x", "m_hx_y", "m_ey_z", "m_ez_y", "m_ez_x", "m_ex_z", "m_ex_y", "m_ey_x")}
 _FIELDS = {2: ("Ey", "Hx", "Hz"), 3: ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")}
+_STATES = {axes: (*_FIELDS[axes], *_MEMORY[axes]) for axes in (2, 3)}
 _OURS = {"epsilon": "eps_r", "sigma": "sigma", "mu": "mu_r"}
 
 
@@ -57,13 +59,24 @@ class CallbackState(maxwell.CallbackState):
     def get_wavefield(self, name: str, view: str = "inner") -> Any:
         """A component, as :meth:`sonde.maxwell.CallbackState.get_wavefield`, [1]..."""
         made = super().get_wavefield(name, view)[None]
-        if name.startswith("H"):
+        if name.startswith("H"):  # lambda_H has both signs turned
             made = -made
         return self._facts["like"](made)
 
     def get_model(self, name: str, view: str = "inner") -> Any:
         """A parameter of the medium: a copy."""
         return self._facts["like"](super().get_model(_OURS.get(name, name), view).copy())
+
+
+    @property
+    def gradient_names(self) -> list[str]:
+        """The parameters whose gradient the sweep backwards makes."""
+        wanted = super().gradient_names
+        return [name for name, own in _OURS.items() if own in wanted]
+
+    def get_gradient(self, name: str, view: str = "inner") -> Any:
+        """What the steps that are taken back make of the gradient of this shot: a copy."""
+        return self._facts["like"](super().get_gradient(_OURS.get(name, name), view))
 
 
 Callback = Callable[[CallbackState], object]
@@ -113,21 +126,47 @@ class _Waves(_Operator):
         self._axes = axes  # type: ignore[misc]
         self._medium = Medium(model)
 
+    def record_shape(self) -> tuple[int, int, int]:
+        """[step][shot][receiver]."""
+        facts = self._on(self._medium).describe()
+        return (facts["nt"], facts["shots"], facts["receivers"])
+
     def ratio(self) -> int:
         """Steps of the run in one of the script's."""
         return int(self._on(self._medium).describe()["ratio"])
 
-    def forward(self, like: Callable[[Any], Any], may_edit: bool) -> tuple[Any, list[Any]]:
-        """Records, and fields behind the last step."""
+    def forward(self, like: Callable[[Any], Any], may_edit: bool, start: dict[str, Any] | None) -> tuple[Any, list[Any]]:
+        """Records; fields behind the last step and what the layers remember of them."""
         waves = self._on(self._medium)
-        facts = {"like": like if may_edit else lambda array: like(array.copy())}
-        data, last = waves.forward(self._looker(self._medium, CallbackState, facts), self._observers.frequency, may_edit, True)
-        return self._rounded(data), [-last[name] if name[0] == "H" else last[name] for name in _FIELDS[self._axes]]
+        look = self._looker(self._medium, self._observers.forward, CallbackState,
+                            like=like if may_edit else lambda array: like(array.copy()))
+        data, last = waves.forward(look, self._observers.frequency, may_edit, True, start)
+        return self._rounded(data), [_turned(name, last[_own_name(name)]) for name in _STATES[self._axes]]
 
-    def vjp(self, residual: Any, wrt: list[str]) -> dict[str, Any]:
+    def vjp(self, residual: Any, wrt: list[str], like: Callable[[Any], Any], start: dict[str, Any] | None,
+            end: dict[str, Any] | None) -> dict[str, Any]:
         """Derivatives by what ``wrt`` names."""
-        made: dict[str, Any] = self._on(self._medium).vjp(np.ascontiguousarray(residual, np.float64), wrt)[0]
+        waves = self._on(self._medium)
+        look = self._looker(self._medium, self._observers.backward, CallbackState, like=like, is_backward=True,
+                            wrt=[name for name in wrt if name in _OURS.values()])
+        made: dict[str, Any] = waves.vjp(np.ascontiguousarray(residual, np.float64), wrt, start, end, look, self._observers.frequency)[0]
         return made
+
+
+def _own_name(name: str) -> str:
+    """"m_hz_y" and "m_Hz_y" are the same."""
+    return name if name[0] != "m" else name[:2] + name[2].upper() + name[3:]
+
+
+def _turned(name: str, array: Any) -> Any:
+    """H and its derivatives have the opposite sign."""
+    return -array if "H" in name or "h" in name else array
+
+
+def _own_state(given: dict[str, Any]) -> dict[str, Any] | None:
+    """A copy."""
+    made = {_own_name(name): np.array(_turned(name, array), np.float64, order="C") for name, array in given.items() if array is not None}
+    return made or None
 
 
 @cache
@@ -139,23 +178,41 @@ def _function() -> Any:
     def tensor(array: Any) -> Any:
         return torch.from_numpy(array if array.flags.writeable else array.copy())
 
+    def reduced(found: Any, shape: Any, axes: int) -> Any:
+        """Of a parameter of poles: a number is that of all cells, or of all poles."""
+        by_pole = (max(shape.numel(), 1), *[1] * axes) if len(shape) < 2 else (1, *shape) if len(shape) == axes else shape
+        return found.sum_to_size(by_pole).reshape(shape)
+
     class Waves(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, waves: _Waves, *given: Any) -> Any:
             ctx.waves, ctx.shapes = waves, [(each.shape, each.dtype) if _is_tensor(each) else None for each in given]
-            data, last = waves.forward(tensor, not any(ctx.needs_input_grad))
-            made = [torch.from_numpy(each) for each in last]
-            ctx.mark_non_differentiable(*made)
-            return (torch.from_numpy(data), *made)
+            ctx.start = _own_state(dict(zip(_STATES[waves._axes], map(_array, given[6:]))))
+            ctx.set_materialize_grads(False)
+            data, last = waves.forward(tensor, not any(ctx.needs_input_grad), ctx.start)
+            return (torch.from_numpy(data), *map(torch.from_numpy, last))
 
         @staticmethod
         @once_differentiable  # type: ignore[misc]
-        def backward(ctx: Any, residual: Any, *_: Any) -> Any:
-            names = ["eps_r", "sigma", "mu_r", "source"]
-            wanted = [name for name, needed in zip(names, ctx.needs_input_grad[1:]) if needed]
-            found = ctx.waves.vjp(residual.numpy(), wanted)
-            return (None, *(torch.from_numpy(found[name]).to(ctx.shapes[i][1]).reshape(ctx.shapes[i][0]) if name in found else None
-                            for i, name in enumerate(names)))
+        def backward(ctx: Any, residual: Any, *ends: Any) -> Any:
+            waves, needed = ctx.waves, ctx.needs_input_grad[1:]
+            wanted = [name for name, is_needed in zip(("eps_r", "sigma", "mu_r", "source"), needed) if is_needed]
+            wanted += ["debye"] * any(needed[4:6]) + ["initial_state"] * any(needed[6:])
+            if residual is None:
+                residual = torch.zeros(waves.record_shape())
+            end = _own_state(dict(zip(_STATES[waves._axes], map(_array, ends))))
+            found = waves.vjp(residual.numpy(), wanted, tensor, ctx.start, end)
+            by = [found.get(name) for name in ("eps_r", "sigma", "mu_r", "source")] + list(found.get("debye", (None, None)))
+            by += [_turned(name, found["initial_state"][_own_name(name)]) if any(needed[6:]) else None for name in _STATES[waves._axes]]
+
+            def like_given(i: int) -> Any:
+                if not needed[i]:
+                    return None
+                shape, dtype = ctx.shapes[i]
+                made = torch.from_numpy(by[i]).to(dtype)
+                return reduced(made, shape, waves._axes) if i in (4, 5) else made.reshape(shape)
+
+            return (None, *(like_given(i) for i in range(len(by))))
 
     return Waves.apply
 
@@ -163,25 +220,18 @@ def _function() -> Any:
 def _propagate(axes: int, given: tuple[Any, ...], initial: dict[str, Any], spacing: Any, dt: float, locations: tuple[Any, Any],
                components: tuple[str, str], options: dict[str, Any]) -> tuple[Any, ...]:
     for name, value in initial.items():
-        if value is not None:
-            _sonde.raise_error("not_supported", f"{name}: runs begin from fields that are zero", "leave it out")
+        if value is not None and options["dispersion"] is not None:
+            _sonde.raise_error("not_supported", f"{name}: runs with dispersion begin from fields that are zero", "leave it out")
     if options["compute_precision"] != "default":
         _sonde.raise_error("not_supported", f'compute_precision = "{options["compute_precision"]}": fields have the type of the tensors',
                            'give "default", and float32 tensors')
-    if options["backward_callback"] is not None:
-        _sonde.raise_error("not_supported", "backward_callback: the run of a gradient backwards in time cannot be observed",
-                           "leave it out; forward_callback works")
     n_threads = options["n_threads"]
     _without_effect({name: options[name] for name in ("python_backend", "experimental_cuda_graph", "storage_chunk_steps")}
                     | {"n_threads": None if n_threads == 1 else n_threads})
     epsilon, sigma, mu, source = (_array(each) for each in given)
     dispersion = options["dispersion"]
-    poles = None
-    if dispersion is not None:
-        parts = (dispersion.delta_epsilon, dispersion.tau)
-        if any(_is_tensor(each) and each.requires_grad for each in parts):
-            _sonde.raise_error("not_supported", "dispersion: there is no gradient by its parameters", "give detached tensors")
-        poles = DebyeDispersion(*(_array(each) for each in parts))
+    parts = (None, None) if dispersion is None else (dispersion.delta_epsilon, dispersion.tau)
+    poles = None if dispersion is None else DebyeDispersion(*map(_array, parts))
     if np.ndim(epsilon) == axes + 1:
         _sonde.raise_error("not_supported", f"epsilon: shape {np.shape(epsilon)}; one model per shot is not possible",
                            "call once for each model")
@@ -205,16 +255,16 @@ def _propagate(axes: int, given: tuple[Any, ...], initial: dict[str, Any], spaci
                                        interval=options["model_gradient_sampling_interval"],
                                        bytes_limit_device=options["storage_bytes_limit_device"],
                                        bytes_limit_host=options["storage_bytes_limit_host"]),
-        observers=maxwell.Observers(options["forward_callback"], frequency=options["callback_frequency"]))
+        observers=maxwell.Observers(options["forward_callback"], options["backward_callback"], options["callback_frequency"]))
     if tapers and waves.ratio() > 1:
         name, value = next(iter(tapers.items()))
         _sonde.raise_error("not_supported", f"{name} = {value}: the inner steps have no taper", "leave it out, or take a smaller dt")
-    nothing = (None,) * len(_MEMORY[axes])
-    if any(_is_tensor(each) for each in given):
-        data, *last = _function()(waves, *given)
+    states = [initial.get(f"{name}_0" if name in _FIELDS[axes] else name) for name in _STATES[axes]]
+    if any(_is_tensor(each) for each in (*given, *parts, *states)):
+        data, *last = _function()(waves, *given, *parts, *states)
     else:
-        data, last = waves.forward(lambda array: array, True)
-    return (*last, *nothing, data)
+        data, last = waves.forward(lambda array: array, True, _own_state(dict(zip(_STATES[axes], states))))
+    return (*last, data)
 
 
 @checked
@@ -229,7 +279,7 @@ def maxwelltm(epsilon: Any, sigma: Any, mu: Any, grid_spacing: float | Sequence[
               storage_compression: bool | str = False, storage_bytes_limit_device: int | None = None,
               storage_bytes_limit_host: int | None = None, storage_chunk_steps: int = 0, n_threads: int | None = None,
               experimental_cuda_graph: bool = False, dispersion: DebyeDispersion | None = None) -> tuple[Any, ...]:
-    """Waves in two dimensions: ``(Ey, Hx, Hz, None, None, None, None, receiver_amplitudes)``.
+    """Waves in two dimensions: ``(Ey, Hx, Hz, m_Ey_x, m_Ey_z, m_Hx_z, m_Hz_x, receiver_amplitudes)``.
 
     Parameters
     ----------
@@ -253,8 +303,9 @@ def maxwelltm(epsilon: Any, sigma: Any, mu: Any, grid_spacing: float | Sequence[
     Returns
     -------
     tuple
-        Fields behind the last step, [shot] and the model with its layers, then ``receiver_amplitudes``, Ey as [step][shot][receiver].
-        Only the last one has a gradient, by ``epsilon``, ``sigma``, ``mu`` and ``source_amplitude``.
+        Fields behind the last step and what the layers remember of them, [shot] and the model with its layers, which another run takes as
+        ``Ey_0`` ... ``m_Hz_x``; then ``receiver_amplitudes``, Ey as [step][shot][receiver]. All have gradients, by ``epsilon``, ``sigma``,
+        ``mu``, ``source_amplitude``, the parts of ``dispersion`` and these fields.
     """
     options = dict(locals())
     initial = {name: options[name] for name in ("Ey_0", "Hx_0", "Hz_0", *_MEMORY[2])}
@@ -276,8 +327,8 @@ def maxwell3d(epsilon: Any, sigma: Any, mu: Any, grid_spacing: float | Sequence[
               storage_compression: bool | str = False, storage_bytes_limit_device: int | None = None,
               storage_bytes_limit_host: int | None = None, storage_chunk_steps: int = 0, n_threads: int | None = None,
               experimental_cuda_graph: bool = False, dispersion: DebyeDispersion | None = None) -> tuple[Any, ...]:
-    """Waves in three dimensions, on arrays [z][y][x]: six fields, twelve times None, ``receiver_amplitudes``; a source is a moment in
-    A m. Otherwise as :func:`maxwelltm`."""
+    """Waves in three dimensions, on arrays [z][y][x]: six fields, what the layers remember of twelve derivatives,
+    ``receiver_amplitudes``; a source is a moment in A m. Otherwise as :func:`maxwelltm`."""
     options = dict(locals())
     initial = {name: options[name] for name in (*(each + "_0" for each in _FIELDS[3]), *_MEMORY[3])}
     return _propagate(3, (epsilon, sigma, mu, source_amplitude), initial, grid_spacing, dt, (source_location, receiver_location),

@@ -65,12 +65,14 @@ class EMModel:
 
 @dataclass(frozen=True, eq=False)
 class EMDirection:
-    """A change of a model and of the source amplitudes; what is None does not change."""
+    """A change of a model, of the source amplitudes and of the fields at the start; what is None does not change."""
 
     eps_r: Any = None
     sigma: Any = None
     mu_r: Any = None
     source: Any = None  #: [shot][source][step]
+    debye: DebyeDispersion | None = None  #: of as many poles as the model has
+    initial_state: dict[str, Any] | None = None  #: as ``final_state`` of a run; fields that it does not name do not change
 
 
 class EMGradient(NamedTuple):
@@ -80,6 +82,8 @@ class EMGradient(NamedTuple):
     sigma: Array | None = None
     mu_r: Array | None = None
     source: Array | None = None
+    debye: DebyeDispersion | None = None  #: [pole] and the model
+    initial_state: dict[str, Array] | None = None  #: as ``final_state`` of a run
 
 
 @dataclass(frozen=True)
@@ -167,6 +171,7 @@ class ExecutionOptions:
 class StorageOptions:
     """Where a derivative keeps the fields of its forward run, and how many of them."""
 
+    #: reconstruct stores E at the edge of the model and takes the run back in time inside
     mode: Literal["auto", "device", "host", "cpu", "disk", "recompute", "reconstruct", "none"] = "auto"
     path: str = ""  #: folder of fields on disk; empty: that of temporary files
     compression: Literal["none", "bf16", "auto", False] = "none"
@@ -182,7 +187,8 @@ class StorageOptions:
 
 class CallbackState(Checked):
     """The run between two steps, for one call of an observer. Arrays are windows on the memory of the run: copy what is needed later.
-    What is written into them is seen by the next steps; they can be neither replaced nor resized."""
+    What is written into them is seen by the next steps; they can be neither replaced nor resized. Those of a gradient's sweep backwards
+    cannot be written."""
 
     def __init__(self, fields: Any, model: dict[str, Array], facts: dict[str, Any], boundary: list[int]) -> None:
         self._fields = fields
@@ -192,7 +198,7 @@ class CallbackState(Checked):
 
     @property
     def step(self) -> int:
-        """Steps of the survey that are done."""
+        """Steps of the survey that are done; of a sweep backwards those that are not taken back yet."""
         return int(self._facts["step"])
 
     @property
@@ -227,8 +233,8 @@ class CallbackState(Checked):
 
     @property
     def is_backward(self) -> bool:
-        """Whether this is the run of a gradient backwards in time: never so far."""
-        return False
+        """Whether this is the sweep of a gradient backwards over the steps."""
+        return bool(self._facts["is_backward"])
 
     @property
     def grid_spacing(self) -> tuple[float, ...]:
@@ -237,8 +243,14 @@ class CallbackState(Checked):
 
     @property
     def wavefield_names(self) -> list[str]:
-        """The components of this run."""
-        return ["Ey", "Hx", "Hz"] if len(self._boundary) == 4 else ["Ex", "Ey", "Ez", "Hx", "Hy", "Hz"]
+        """The components of this run; of a sweep backwards ``"lambda_Ey"`` and so on."""
+        names = ["Ey", "Hx", "Hz"] if len(self._boundary) == 4 else ["Ex", "Ey", "Ez", "Hx", "Hy", "Hz"]
+        return ["lambda_" + name for name in names] if self.is_backward else names
+
+    @property
+    def gradient_names(self) -> list[str]:
+        """The parameters whose gradient the sweep backwards makes; none in a forward run."""
+        return list(self._facts["wrt"]) if self.is_backward else []
 
     @property
     def model_names(self) -> list[str]:
@@ -246,8 +258,11 @@ class CallbackState(Checked):
         return list(self._model)
 
     def get_wavefield(self, name: str, view: str = "inner") -> Any:
-        """A component: ``"inner"`` on the cells of the model, ``"pml"`` or ``"full"`` with the layers around it."""
-        return self._fields.view(name, self._padded(view))
+        """A component: ``"inner"`` on the cells of the model, ``"pml"`` or ``"full"`` with the layers around it. ``"lambda_Ey"`` is the
+        derivative of the loss by Ey times cb, what a current adds to Ey in a step; ``"lambda_Hx"`` that by Hx times -dt / mu."""
+        if name not in self.wavefield_names:
+            _sonde.raise_error("bad_input", f"{name}: the fields of this run are {', '.join(self.wavefield_names)}", "")
+        return self._fields.view(name.removeprefix("lambda_"), self._padded(view))
 
     def get_model(self, name: str, view: str = "inner") -> Any:
         """A parameter of the medium in the same way; it cannot be written."""
@@ -262,8 +277,13 @@ class CallbackState(Checked):
         return made
 
     def get_gradient(self, name: str, view: str = "inner") -> Any:
-        """Not there in a forward run."""
-        _sonde.raise_error("not_supported", f"no gradient of {name} in a forward run", "vjp() gives it when it is complete")
+        """In a sweep backwards what the steps that are taken back make of the gradient of this shot: a copy. ``"inner"`` is on the cells of
+        the model, those at its edge with their copies in the layers; ``"pml"`` and ``"full"`` has these where they are."""
+        if not self.is_backward:
+            _sonde.raise_error("not_supported", f"no gradient of {name} in a forward run", "Observers(backward=...) sees it")
+        if name not in self._facts["wrt"]:
+            _sonde.raise_error("bad_input", f'no gradient of "{name}"; expected {", ".join(self.gradient_names)}', "")
+        return self._fields.gradient(name, self._padded(view))
 
     @staticmethod
     def _padded(view: str) -> bool:
@@ -274,7 +294,8 @@ class CallbackState(Checked):
 
 @dataclass(frozen=True)
 class Observers:
-    """Functions that look at a run between its steps: ``forward(state)`` before steps 0, ``frequency``, 2 ``frequency``, ..."""
+    """Functions that look at a run between its steps: ``forward(state)`` before steps 0, ``frequency``, 2 ``frequency``, ..., and
+    ``backward(state)`` of the sweep of a gradient, when all steps from such a one on have been taken back, the last ones first."""
 
     forward: Callable[[CallbackState], object] | None = None
     backward: Callable[[CallbackState], object] | None = None
@@ -283,6 +304,3 @@ class Observers:
     def __post_init__(self) -> None:
         if self.frequency < 1:
             _sonde.raise_error("bad_input", f"frequency = {self.frequency}: expected at least 1", "")
-        if self.backward is not None:
-            _sonde.raise_error("not_supported", "backward: the run of a gradient backwards in time cannot be observed",
-                               "leave it out; forward works")

@@ -11,19 +11,21 @@ import numpy as np
 from .. import _sonde
 from .._arrays import as_numpy
 from .._objects import Handle
-from ._model import (Array, CallbackState, Discretization, EMDirection, EMGradient, EMModel, ExecutionOptions, Experiment, Observers,
+from ._model import (Array, CallbackState, DebyeDispersion, Discretization, EMDirection, EMGradient, EMModel, ExecutionOptions, Experiment, Observers,
                      StorageOptions, real)
 
 C0 = 299792458.0
-PARAMETERS = ("eps_r", "sigma", "mu_r", "source")
+PARAMETERS = ("eps_r", "sigma", "mu_r", "source", "debye", "initial_state")
+State = dict[str, Array]
 
 
 class Forward(NamedTuple):
     """The result of a run."""
 
     receiver_data: Array  #: [step][shot][receiver], V/m and A/m; of several models [step][model][shot][receiver]
-    #: fields behind the last step by name, [shot] and the model with its layers; None unless they were asked for
-    final_state: dict[str, Array] | None = None
+    #: behind the last step, [shot] and the model with its layers; None unless they were asked for: fields by name, what the layers
+    #: remember of a derivative ("m_Ey_x": of Ey along x) and polarisations ("p0_Ey"). A run that begins with them goes on
+    final_state: State | None = None
 
 
 class Medium:
@@ -89,26 +91,33 @@ class _Operator(Handle):
             _sonde.raise_error("usage", f"{type(self).__name__} has no model yet", "call it with one first")
         return dict(self._waves.describe())
 
-    def __call__(self, model: EMModel, *, final_state: bool = False) -> Forward:
-        """The records of a model. The layers and the step are made for the first model that the operator is given, and stay."""
+    def __call__(self, model: EMModel, *, final_state: bool = False, initial_state: State | None = None) -> Forward:
+        """The records of a model, from fields that are zero or from ``initial_state``, the ``final_state`` of another run (fields that it
+        does not name are zero). The layers and the step are made for the first model that the operator is given, and stay."""
         shape = real(model.eps_r, "eps_r").shape
         if len(shape) == self._axes + 1:
+            if initial_state is not None:
+                _sonde.raise_error("not_supported", "initial_state: several models begin from fields that are zero", "call once for each model")
             return self._several(model, shape, final_state)
         medium = Medium(model)
         waves = self._on(medium)
-        data, last = waves.forward(self._looker(medium), self._observers.frequency, True, final_state)
+        data, last = waves.forward(self._looker(medium, self._observers.forward), self._observers.frequency, True, final_state,
+                                   _state(initial_state))
         return Forward(self._rounded(data), last if final_state else None)
 
-    def linearize(self, model: EMModel, *, wrt: Iterable[str] = ("eps_r", "sigma")) -> "Linearization":
-        """The derivative at a model, as a context; ``wrt`` names what ``vjp`` and products of Hessians are by: ``"eps_r"``, ``"sigma"``,
-        ``"mu_r"``, ``"source"``."""
+    def linearize(self, model: EMModel, *, wrt: Iterable[str] = ("eps_r", "sigma"), initial_state: State | None = None) -> "Linearization":
+        """The derivative at a model, as a context, of runs from fields that are zero or from ``initial_state``; ``wrt`` names what ``vjp``
+        and products of Hessians are by: ``"eps_r"``, ``"sigma"``, ``"mu_r"``, ``"source"``, ``"debye"``, ``"initial_state"`` (only ``vjp``)."""
         names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
         for name in names:
             if name not in PARAMETERS:
                 _sonde.raise_error("usage", f'wrt: no parameter "{name}"; expected {", ".join(PARAMETERS)}', "")
         if not names:
             _sonde.raise_error("usage", "wrt is empty; expected at least one parameter", "")
-        return Linearization(self, Medium(model), names)
+        medium = Medium(model)
+        if "debye" in names and not medium.poles:
+            _sonde.raise_error("usage", "wrt: debye, and the model has no poles", "give EMModel(debye=...)")
+        return Linearization(self, medium, names, _state(initial_state))
 
     def _several(self, models: EMModel, shape: tuple[int, ...], final_state: bool) -> Forward:
         def part(given: Any, i: int) -> Any:
@@ -168,12 +177,12 @@ class _Operator(Handle):
     def _rounded(self, data: Array) -> Array:
         return data.astype(self._waves.describe()["precision"], copy=False)
 
-    def _looker(self, medium: Medium, kind: type[CallbackState] = CallbackState, more: dict[str, Any] | None = None) -> Any:
-        observer = self._observers.forward
+    def _looker(self, medium: Medium, observer: Callable[[Any], object] | None, kind: type[CallbackState] = CallbackState,
+                **more: Any) -> Any:
         if observer is None:
             return None
         look: Callable[[Any], object] = observer
-        facts = {**self._waves.describe(), **(more or {})}
+        facts = {**self._waves.describe(), "is_backward": False, **more}
         spacing = np.broadcast_to(self._discretization.spacing, self._axes)
         width = np.broadcast_to(self._discretization.boundary.width, 2 * self._axes)
         model = {"eps_r": medium.eps_r, "sigma": np.zeros_like(medium.eps_r) if medium.sigma is None else medium.sigma,
@@ -183,6 +192,11 @@ class _Operator(Handle):
             look(kind(fields, model, {**facts, "shot": shot, "step": step, "spacing": spacing}, [int(each) for each in width]))
 
         return call
+
+
+def _state(given: State | None, what: str = "initial_state") -> State | None:
+    """Arrays as the compiled operator takes them."""
+    return None if given is None else {name: real(each, f"{what} {name}") for name, each in given.items()}
 
 
 class MaxwellTM(_Operator):
@@ -211,10 +225,11 @@ class Linearization(Handle):
 
     _to_send = "make it in the other process"
 
-    def __init__(self, operator: _Operator, medium: Medium, wrt: tuple[str, ...]) -> None:
+    def __init__(self, operator: _Operator, medium: Medium, wrt: tuple[str, ...], start: State | None) -> None:
         self._operator = operator
         self._medium: Medium | None = medium
         self._wrt = wrt
+        self._start = start
         self._primal: Array | None = None
 
     def __enter__(self) -> "Linearization":
@@ -232,33 +247,61 @@ class Linearization(Handle):
     def primal(self) -> Forward:
         """The records of the model itself."""
         if self._primal is None:
-            self._primal = self._operator._rounded(self._on().forward(None, 1, False, False)[0])
+            self._primal = self._operator._rounded(self._on().forward(None, 1, False, False, self._start)[0])
         return Forward(self._primal)
 
     def jvp(self, direction: EMDirection | EMModel) -> Array:
-        """J d: the change of the records along a change of the model and of the sources."""
-        return self._operator._rounded(self._on().jvp(self._given(direction)))
+        """J d: the change of the records along a change of the model, the sources and the fields at the start."""
+        return self._operator._rounded(self._on().jvp(self._given(direction), self._start, False)[0])
 
-    def vjp(self, residual: Any) -> EMGradient:
-        """J' r; with ``r = d - d_obs`` the gradient of ``0.5 |d - d_obs|^2``. Runs forwards and backwards once."""
-        gradient, data = self._on().vjp(real(residual, "the residual"), list(self._wrt))
+    def jvp_with_state(self, direction: EMDirection | EMModel) -> Forward:
+        """The same with the change of ``final_state``."""
+        data, last = self._on().jvp(self._given(direction), self._start, True)
+        return Forward(self._operator._rounded(data), last)
+
+    def vjp(self, residual: Any, *, final_state: State | None = None) -> EMGradient:
+        """J' r; with ``r = d - d_obs`` the gradient of ``0.5 |d - d_obs|^2``. Runs forwards and backwards once. ``final_state``: the
+        derivative of a loss by the fields behind the last step, which another run gives as ``initial_state`` of its gradient."""
+        waves, observers = self._on(), self._operator._observers
+        look = self._operator._looker(self._medium, observers.backward, is_backward=True,  # type: ignore[arg-type]
+                                      wrt=[name for name in self._wrt if name in ("eps_r", "sigma", "mu_r")])
+        gradient, data = waves.vjp(real(residual, "the residual"), list(self._wrt), self._start, _state(final_state, "final_state"), look,
+                                   observers.frequency)
         self._primal = self._operator._rounded(data)
-        return EMGradient(**gradient)
+        return self._gradient(gradient)
 
     def second_vjp(self, direction: EMDirection | EMModel, residual: Any) -> EMGradient:
         """The change of J' r along a direction; with :meth:`gauss_newton` the whole Hessian of ``0.5 |d - d_obs|^2``."""
-        return EMGradient(**self._on().second_product(self._given(direction), real(residual, "the residual"), list(self._wrt)))
+        return self._second(direction, real(residual, "the residual"))
 
     def gauss_newton(self, direction: EMDirection | EMModel) -> EMGradient:
         """J' J d: symmetric, not negative."""
-        return EMGradient(**self._on().second_product(self._given(direction), None, list(self._wrt)))
+        return self._second(direction, None)
+
+    def _second(self, direction: EMDirection | EMModel, residual: Array | None) -> EMGradient:
+        given = self._given(direction)
+        if "initial_state" in self._wrt or "initial_state" in given:
+            _sonde.raise_error("not_supported", "initial_state: products of a Hessian leave the fields at the start as they are",
+                               "leave it out of wrt and of the direction")
+        return self._gradient(self._on().second_product(given, residual, list(self._wrt), self._start))
+
+    @staticmethod
+    def _gradient(found: dict[str, Any]) -> EMGradient:
+        if "debye" in found:
+            found["debye"] = DebyeDispersion(*found["debye"])
+        return EMGradient(**found)
 
     def _on(self) -> Any:
         if self._medium is None:
             _sonde.raise_error("usage", "the linearization is closed", "call linearize() again")
         return self._operator._on(self._medium)
 
-    @staticmethod
-    def _given(direction: EMDirection | EMModel) -> dict[str, Array]:
+    def _given(self, direction: EMDirection | EMModel) -> dict[str, Any]:
         found = {name: getattr(direction, name, None) for name in PARAMETERS}
-        return {name: real(each, f"the direction of {name}") for name, each in found.items() if each is not None}
+        made: dict[str, Any] = {name: real(each, f"the direction of {name}") for name, each in found.items()
+                                if each is not None and name not in ("debye", "initial_state")}
+        if found["debye"] is not None:
+            made["debye"] = found["debye"].poles(self._medium.eps_r.shape)  # type: ignore[union-attr]
+        if found["initial_state"] is not None:
+            made["initial_state"] = _state(found["initial_state"], "the direction of initial_state")
+        return made

@@ -97,6 +97,26 @@ void add_poles(const ComponentMedium& medium, const Grid& grid, double dt, Coeff
 
 double value(const std::vector<double>& values, std::size_t node) { return values.empty() ? 0 : values[node]; }
 
+void add_pole_change(const std::vector<DebyePole>& change, const ComponentMedium& medium, const Grid& grid, double dt,
+                     StepChange& made) {
+  made.poles.resize(medium.poles.size());
+  for (StepChange::Pole& pole : made.poles)
+    for (auto* values : {&pole.aP, &pole.bP}) size_for(grid, true, *values);
+  for_each_moving(grid, [&](Component c, std::size_t node) {
+    const std::size_t e = place(c);
+    if (!is_electric(c) || std::isinf(medium.sigma[e][node])) return;
+    for (std::size_t p = 0; p < made.poles.size(); ++p) {
+      const double deps = medium.poles[p].deps[e][node], tau = medium.poles[p].tau[e][node], wide = 2 * tau + dt;
+      if (deps == 0 && tau == 0) continue;
+      const double d_deps = value(change[p].deps[e], node), d_tau = value(change[p].tau[e], node);
+      const double b = eps0 * dt / wide * d_deps - 2 * eps0 * deps * dt / (wide * wide) * d_tau;
+      made.poles[p].aP[e][node] = 4 * dt / (wide * wide) * d_tau;
+      made.poles[p].bP[e][node] = b;
+      made.sum[e][node] -= b / dt;
+    }
+  });
+}
+
 }  // namespace
 
 Coefficients coefficients(const ComponentMedium& medium, const Grid& grid, double dt, LossForm loss) {
@@ -160,6 +180,26 @@ std::vector<DebyePole> pole_gradient_of(const SweepSums& sums, const ComponentMe
   return made;
 }
 
+std::vector<DebyePole> pole_gradient_change(const SweepSums& sums, const SweepSums& moved,
+                                            const std::vector<DebyePole>& change, const ComponentMedium& medium,
+                                            const Grid& grid, double dt) {
+  std::vector<DebyePole> made = pole_gradient_of(moved, medium, grid, dt);
+  for_each_moving(grid, [&](Component c, std::size_t node) {
+    const std::size_t e = place(c);
+    if (!is_electric(c) || std::isinf(medium.sigma[e][node])) return;
+    for (std::size_t p = 0; p < std::min(made.size(), change.size()); ++p) {
+      const double deps = medium.poles[p].deps[e][node], wide = 2 * medium.poles[p].tau[e][node] + dt;
+      const double d_deps = value(change[p].deps[e], node), d_tau = value(change[p].tau[e], node);
+      const double sum = sums.poles[p].sum[e][node], held = value(sums.poles[p].held[e], node);
+      const double square = wide * wide;
+      made[p].deps[e][node] -= 2 * eps0 * dt / square * d_tau * sum;
+      made[p].tau[e][node] -= 2 * eps0 * dt / square * d_deps * sum +
+                              4 * d_tau / (square * wide) * (4 * dt * held - 2 * eps0 * deps * dt * sum);
+    }
+  });
+  return made;
+}
+
 StepChange step_change(const ComponentChange& change, const ComponentMedium& medium, const Grid& grid, double dt,
                        LossForm loss) {
   StepChange made;
@@ -176,6 +216,7 @@ StepChange step_change(const ComponentChange& change, const ComponentMedium& med
     made.difference[e][node] = by.eps_r.difference * deps + by.sigma.difference * dsigma;
     made.sum[e][node] = by.eps_r.sum * deps + by.sigma.sum * dsigma;
   });
+  if (!change.poles.empty()) add_pole_change(change.poles, medium, grid, dt, made);
   return made;
 }
 

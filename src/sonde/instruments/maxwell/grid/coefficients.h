@@ -48,10 +48,20 @@ struct SweepSums {
 [[nodiscard]] std::vector<DebyePole> pole_gradient_of(const SweepSums& sums, const ComponentMedium& medium,
                                                       const Grid& grid, double dt);
 
+/// The change of pole_gradient_of() along a change of the poles, `moved` being that of the sums.
+[[nodiscard]] std::vector<DebyePole> pole_gradient_change(const SweepSums& sums, const SweepSums& moved,
+                                                          const std::vector<DebyePole>& change,
+                                                          const ComponentMedium& medium, const Grid& grid, double dt);
+
 /// What a change of the medium adds to a step, as a current: E gets cb times (difference (E_new - E_old) + sum (E_new +
 /// E_old)), H gets magnetic (H_new - H_old), with the change's own factors. The transpose of gradient_of().
 struct StepChange {
   std::array<std::vector<double>, 3> difference{}, sum{}, magnetic{};
+  /// Of each pole, the changes of aP and bP; what of bP comes into E is part of `sum`. Empty where none changes.
+  struct Pole {
+    std::array<std::vector<double>, 3> aP{}, bP{};
+  };
+  std::vector<Pole> poles{};
 };
 [[nodiscard]] StepChange step_change(const ComponentChange& change, const ComponentMedium& medium, const Grid& grid,
                                      double dt, LossForm loss);

@@ -97,6 +97,11 @@ ComponentChange locate_change(const ModelChange& change, MaterialLocation locati
     if (is_electric(c)) {
       made.eps_r[place(c)] = at_nodes(change.eps_r, c, location, padding, grid);
       made.sigma[place(c)] = at_nodes(change.sigma, c, location, padding, grid);
+      made.poles.resize(change.poles.size());
+      for (std::size_t p = 0; p < change.poles.size(); ++p) {
+        made.poles[p].deps[place(c)] = at_nodes(change.poles[p].deps, c, location, padding, grid);
+        made.poles[p].tau[place(c)] = at_nodes(change.poles[p].tau, c, location, padding, grid);
+      }
     } else {
       made.mu_r[place(c)] = at_nodes(change.mu_r, c, location, padding, grid);
     }
@@ -112,6 +117,11 @@ ModelChange gather_change(const ComponentChange& gradient, MaterialLocation loca
     if (is_electric(c)) {
       add_from_nodes(gradient.eps_r[i], c, location, padding, grid, sum.eps_r);
       add_from_nodes(gradient.sigma[i], c, location, padding, grid, sum.sigma);
+      sum.poles.resize(gradient.poles.size());
+      for (std::size_t p = 0; p < gradient.poles.size(); ++p) {
+        add_from_nodes(gradient.poles[p].deps[i], c, location, padding, grid, sum.poles[p].deps);
+        add_from_nodes(gradient.poles[p].tau[i], c, location, padding, grid, sum.poles[p].tau);
+      }
     } else {
       add_from_nodes(gradient.mu_r[i], c, location, padding, grid, sum.mu_r);
     }
@@ -121,7 +131,7 @@ ModelChange gather_change(const ComponentChange& gradient, MaterialLocation loca
 
 ComponentMedium locate(const Model& model, const Grid& grid) {
   ComponentChange made =
-      locate_change({model.eps_r, model.sigma, model.mu_r}, model.location, PaddingGradient::exact, grid);
+      locate_change({model.eps_r, model.sigma, model.mu_r, {}}, model.location, PaddingGradient::exact, grid);
   for (const Component c : grid.components())
     if (!is_electric(c) && model.mu_r.empty()) made.mu_r[place(c)].assign(static_cast<std::size_t>(grid.count()), 1.0);
   return {std::move(made.eps_r), std::move(made.sigma), std::move(made.mu_r), {}};

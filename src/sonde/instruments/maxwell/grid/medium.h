@@ -34,6 +34,11 @@ struct Model {
   MaterialLocation location = MaterialLocation::node;
 };
 
+/// A pole of Debye relaxation on the cells of a model.
+struct ModelPole {
+  std::vector<double> deps, tau;  ///< -, s
+};
+
 /// Throws Error(bad_input) naming the first element that is not finite, eps_r or mu_r <= 0, sigma < 0, and sizes that
 /// are not those of the grid. sigma may be infinity.
 void require_model(const Model& model, const Grid& grid);
@@ -47,12 +52,14 @@ enum class PaddingGradient {
   frozen  ///< the layers are a constant
 };
 
-/// Perturbations or gradients by component, as ComponentMedium without poles.
+/// Perturbations or gradients by component, as ComponentMedium; what is empty does not change.
 struct ComponentChange {
   std::array<std::vector<double>, 3> eps_r{}, sigma{}, mu_r{};
+  std::vector<DebyePole> poles{};
 };
 struct ModelChange {
   std::vector<double> eps_r, sigma, mu_r;
+  std::vector<ModelPole> poles{};
 };
 /// The derivative of locate() and its transpose: <locate_change(m), g> = <m, gather_change(g)>.
 [[nodiscard]] ComponentChange locate_change(const ModelChange& change, MaterialLocation location,

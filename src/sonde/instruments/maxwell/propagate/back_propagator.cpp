@@ -2,6 +2,7 @@
 #include "sonde/instruments/maxwell/propagate/back_propagator.h"
 
 #include <cassert>
+#include <utility>
 
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/maxwell/propagate/back_sweep.h"
@@ -20,6 +21,22 @@ struct BackPropagator<T>::Impl : stepping::Stepper<T> {
   stepping::SumArrays<T> sums;
 
   Impl(const Problem& p, Threads by) : stepping::Stepper<T>(p, Sense::transposed, by), sums(this->problem.grid) {}
+
+  [[nodiscard]] State made(State of, stepping::RunEnd end) const {
+    return stepping::converted(
+        std::move(of), end, this->problem.grid,
+        [&](Component c, const Triple& node, std::size_t) {
+          const RowTable<T>& table = (is_electric(c) ? this->cb : this->cq)[place(c)];
+          return static_cast<double>(table[this->table_row(node[0], node[1])][node[2]]);
+        },
+        [&](std::size_t p, Component c, const Triple& node, std::size_t) {
+          return static_cast<double>(this->poles[p][place(c)]->bP[this->table_row(node[0], node[1])][node[2]]);
+        },
+        [&](Component c, std::size_t t, Index i) {
+          const Layer<T>& layer = this->layers[static_cast<std::size_t>(c)][t];
+          return !layer.empty() && layer.has(i) ? static_cast<double>(layer.b[static_cast<std::size_t>(i)]) : -1.0;
+        });
+  }
 };
 
 template <class T>
@@ -38,15 +55,16 @@ BackPropagator<T>& BackPropagator<T>::operator=(BackPropagator&&) noexcept = def
 
 template <class T>
 void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<const double> residual, KeptFields<T>* kept,
-                            const Wanted& wanted, std::span<double> sources) {
+                            const Wanted& wanted, std::span<double> sources, const Beside& beside) {
   const std::size_t count = shot.sources.size();
   assert(residual.size() == static_cast<std::size_t>(steps) * shot.receivers.size());
   assert(sources.size() == static_cast<std::size_t>(steps) * count);
   stepping::require_currents(shot);
-  if (device_) return device_->run(shot, steps, residual, kept, wanted, sources);
+  if (device_) return device_->run(shot, steps, residual, kept, wanted, sources, beside.end, beside.after);
   Impl& at = *impl_;
   at.sums.make(wanted, at.poles.size());
   at.clear();
+  if (beside.end != nullptr) at.set_state(at.made(*beside.end, stepping::RunEnd::last));
   const GridPart* const part = at.problem.part.get();
   const Acquisition here =
       part != nullptr ? Acquisition{part->read(shot.sources), part->injected(shot.receivers)} : shot;
@@ -67,6 +85,7 @@ void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
     if (adds && wanted.magnetic) hooks.after_magnetic = [&](Index k) { at.sums.add_plane(at, false, k, *kept); };
     at.step(bounds, injections, residuals.of_step(n), hooks);
     stepping::read_sources(at, here.sources, false, gradient);
+    if (beside.after) beside.after(n);
   }
   if (part != nullptr) part->add_up(sources);
 }
@@ -83,21 +102,16 @@ void BackPropagator<T>::clear_sums() {
 
 template <class T>
 State BackPropagator<T>::start() const {
-  if (device_) return device_->start();
-  Impl& at = *impl_;
-  return stepping::start_gradient(
-      at.state(), at.problem.grid,
-      [&](Component c, const Triple& node, std::size_t) {
-        const RowTable<T>& table = (is_electric(c) ? at.cb : at.cq)[place(c)];
-        return static_cast<double>(table[at.table_row(node[0], node[1])][node[2]]);
-      },
-      [&](std::size_t p, Component c, const Triple& node, std::size_t) {
-        return static_cast<double>(at.poles[p][place(c)]->bP[at.table_row(node[0], node[1])][node[2]]);
-      },
-      [&](Component c, std::size_t t, Index i) {
-        const Layer<T>& layer = at.layers[static_cast<std::size_t>(c)][t];
-        return !layer.empty() && layer.has(i) ? static_cast<double>(layer.b[static_cast<std::size_t>(i)]) : -1.0;
-      });
+  return device_ ? device_->start() : impl_->made(impl_->state(), stepping::RunEnd::first);
+}
+
+template <class T>
+View<T, 3> BackPropagator<T>::field(Component c) {
+  return device_ ? device_->on_host(c) : impl_->field(c);
+}
+template <class T>
+const Grid& BackPropagator<T>::grid() const {
+  return device_ ? device_->grid() : impl_->problem.grid;
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -35,18 +36,27 @@ class BackPropagator {
   BackPropagator(BackPropagator&&) noexcept;
   BackPropagator& operator=(BackPropagator&&) noexcept;
 
+  /// What goes on beside a run.
+  struct Beside {
+    const State* end = nullptr;               ///< derivative of the loss by the fields behind the last step; null: zero
+    std::function<void(Index step)> after{};  ///< when a step has been taken back
+  };
   /// `residual`: [step][receiver]; `sources`: [step][source], overwritten with the gradient of the amplitudes. `kept`
   /// are the fields of the run, not used where no sums are wanted. What sums there are from earlier calls is kept:
   /// those of several shots add. Sums of poles are made on the CPU. Throws Error(not_supported) for hard sources, whose
   /// amplitude is no current.
   void run(const Acquisition& shot, Index steps, std::span<const double> residual, KeptFields<T>* kept,
-           const Wanted& wanted, std::span<double> sources);
+           const Wanted& wanted, std::span<double> sources, const Beside& beside = {});
 
   /// Of all runs so far; gradient_of() makes gradients of the medium of them.
   [[nodiscard]] SweepSums sums() const;
   void clear_sums();
   /// Gradient of the start of the last run.
   [[nodiscard]] State start() const;
+  /// Between steps, as Propagator::field(): in the place of E cb times the derivative of the loss by it (with poles
+  /// also by what they take of it in the next step), in that of H -cq times it.
+  [[nodiscard]] View<T, 3> field(Component c);
+  [[nodiscard]] const Grid& grid() const;
 
   [[nodiscard]] std::size_t bytes() const;
   /// At most so many for a problem of this grid, before one is made.

@@ -133,6 +133,39 @@ TEST_P(BackPropagatorOf, GivesTheSameBitsWithAnyNumberOfThreads) {
   EXPECT_EQ(one.medium.mu_r, three.medium.mu_r);
 }
 
+/// Two runs of which the second goes on from the first: its gradient by its start is the end of the first.
+TEST_P(BackPropagatorOf, OfTwoRunsThatAreJoinedIsThatOfOne) {
+  constexpr Index before = 13;
+  const auto whole = found<double>();
+  const auto part_of = [](const reference::Samples& samples, Index first, Index last) {
+    return reference::Samples(samples.begin() + first, samples.begin() + last);
+  };
+  BackPropagator<double> back(problem_);
+  std::vector<double> late, early;
+  const auto take_back = [&](Index first, Index last, const State* end, std::vector<double>& sources) {
+    testing::AllFields<double> kept(problem_.grid);
+    for (Index n = first; n <= last; ++n) kept.add(states_[static_cast<std::size_t>(n)]);
+    sources.resize(in_one(part_of(sources_, first, last)).size());
+    back.run(shot_, last - first, in_one(part_of(residual_, first, last)), &kept, {.magnetic = true, .poles = true},
+             sources, {.end = end});
+    return back.start();
+  };
+  const State middle = take_back(before, back_steps, nullptr, late);
+  Found joined;
+  joined.start = take_back(0, before, &middle, early);
+  joined.sources = early;
+  joined.sources.insert(joined.sources.end(), late.begin(), late.end());
+  joined.medium = gradient_of(back.sums(), problem_.medium, problem_.grid, problem_.dt, problem_.loss);
+  joined.poles = pole_gradient_of(back.sums(), problem_.medium, problem_.grid, problem_.dt);
+  EXPECT_LT(apart(joined.sources, whole.sources), 1e-12);  // rounding of what is converted at the joint
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_LT(apart(joined.medium.eps_r[c], whole.medium.eps_r[c]), 1e-12);
+    EXPECT_LT(apart(joined.medium.sigma[c], whole.medium.sigma[c]), 1e-12);
+    EXPECT_LT(apart(joined.medium.mu_r[c], whole.medium.mu_r[c]), 1e-12);
+  }
+  EXPECT_LT(difference(joined), 1e-11);  // the reference
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, BackPropagatorOf,
                          ::testing::Values(MixedCase{}, MixedCase{.order = 4}, MixedCase{.order = 8},
                                            MixedCase{.order = 4, .loss = LossForm::exponential}, MixedCase{.poles = 2},

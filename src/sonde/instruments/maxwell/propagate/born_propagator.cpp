@@ -43,6 +43,8 @@ BornPropagator<T>::BornPropagator(const Problem& problem, const ComponentChange&
   const StepChange by = step_change(change, problem.medium, problem.grid, problem.dt, problem.loss);
   if (device.is_cpu())
     impl_ = std::make_unique<Impl>(problem, by, stepping::Sense::forward);
+  else if (!by.poles.empty())
+    throw Error(ErrorKind::not_supported, "changes of Debye poles are not computed on a GPU").hint("run on the CPU");
   else
     device_ = std::make_unique<stepping::DeviceBornRun<T>>(problem, by, device);
 }
@@ -111,6 +113,22 @@ template <class T>
 const T* BornPropagator<T>::change_row(Component c, Index k, Index j) const {
   assert(impl_ != nullptr);
   return impl_->moved.row_of(c, k, j);
+}
+
+template <class T>
+const T* BornPropagator<T>::pole_row(std::size_t pole, Component c, Index k, Index j) const {
+  return impl_->pole_row(impl_->background, pole, c, k, j);
+}
+template <class T>
+const T* BornPropagator<T>::pole_change_row(std::size_t pole, Component c, Index k, Index j) const {
+  return impl_->pole_row(impl_->moved, pole, c, k, j);
+}
+
+template <class T>
+State BornPropagator<T>::change_state() const {
+  if (device_)
+    throw Error(ErrorKind::not_supported, "the change of the last fields is not known on a GPU").hint("run on the CPU");
+  return impl_->moved.state();
 }
 
 template <class T>

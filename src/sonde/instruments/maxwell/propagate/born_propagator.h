@@ -23,6 +23,7 @@ template <class T>
 class BornPropagator {
  public:
   /// `change`: of the medium at the nodes of the components; empty parts do not change. With poles eps_r is eps_inf.
+  /// Throws Error(not_supported) for a change of poles on a GPU.
   BornPropagator(const Problem& problem, const ComponentChange& change, Device device = Device::cpu());
   ~BornPropagator();
   BornPropagator(BornPropagator&&) noexcept;
@@ -46,6 +47,11 @@ class BornPropagator {
   /// Rows [x] of a component of the background, and of its change. On the CPU.
   [[nodiscard]] const T* row(Component c, Index k, Index j) const;
   [[nodiscard]] const T* change_row(Component c, Index k, Index j) const;
+  /// Of a pole's polarisation in the same way.
+  [[nodiscard]] const T* pole_row(std::size_t pole, Component c, Index k, Index j) const;
+  [[nodiscard]] const T* pole_change_row(std::size_t pole, Component c, Index k, Index j) const;
+  /// Of the perturbation.
+  [[nodiscard]] State change_state() const;
 
   [[nodiscard]] std::size_t bytes() const;
 

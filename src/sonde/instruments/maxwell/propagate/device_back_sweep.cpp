@@ -73,15 +73,18 @@ void DeviceBackSweep<T>::take_back(KeptFields<T>* kept, const Wanted& wanted, In
 
 template <class T>
 void DeviceBackSweep<T>::run(const Acquisition& shot, Index steps, std::span<const double> residual,
-                             KeptFields<T>* kept, const Wanted& wanted, std::span<double> sources) {
+                             KeptFields<T>* kept, const Wanted& wanted, std::span<double> sources, const State* end,
+                             const std::function<void(Index step)>& after) {
   make_sums(wanted);
   fields_.clear();
+  if (end != nullptr) fields_.set_state(fields_.converted(*end, RunEnd::last));
   const std::size_t count = shot.sources.size(), rows = static_cast<std::size_t>(steps) + 1;
   fields_.prepare(shot.receivers, entering(shot.receivers, rows, residual), shot.sources, steps + 1);
   fields_.enter();
   for (Index n = steps - 1; n >= 0; --n) {
     check_interrupt();
     take_back(kept, wanted, n);
+    if (after) after(n);
   }
   const std::vector<double> samples = fields_.samples();
   for (std::size_t n = 0; n + 1 < rows; ++n)

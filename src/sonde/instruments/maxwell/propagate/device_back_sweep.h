@@ -14,10 +14,13 @@ class DeviceBackSweep {
   DeviceBackSweep(const Problem& problem, Device device) : fields_(problem, device, Sense::transposed) {}
 
   void run(const Acquisition& shot, Index steps, std::span<const double> residual, KeptFields<T>* kept,
-           const Wanted& wanted, std::span<double> sources);
+           const Wanted& wanted, std::span<double> sources, const State* end,
+           const std::function<void(Index step)>& after);
   [[nodiscard]] SweepSums sums();
   void clear_sums();
-  [[nodiscard]] State start() { return fields_.start(); }
+  [[nodiscard]] State start() { return fields_.converted(fields_.state(), RunEnd::first); }
+  [[nodiscard]] View<T, 3> on_host(Component c) { return fields_.on_host(c); }
+  [[nodiscard]] const Grid& grid() const { return fields_.problem().grid; }
   [[nodiscard]] std::size_t bytes() const;
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 
 #include "sonde/engine/array/array.h"
@@ -330,6 +331,47 @@ TEST_P(BackPropagatorOnEachDevice, AddsTheSumsOfSeveralRuns) {
   EXPECT_EQ(sums().sum[0], once.sum[0]);
 }
 
+double dot_of(const State& a, const State& b) {
+  double sum = 0;
+  const auto add = [&](const std::vector<double>& u, const std::vector<double>& v) {
+    for (std::size_t i = 0; i < u.size(); ++i) sum += u[i] * v[i];
+  };
+  for (std::size_t c = 0; c < 6; ++c) {
+    add(a.fields[c], b.fields[c]);
+    for (std::size_t t = 0; t < 2; ++t) add(a.psi[c][t], b.psi[c][t]);
+  }
+  for (std::size_t p = 0; p < a.polarisation.size(); ++p)
+    for (std::size_t e = 0; e < 3; ++e) add(a.polarisation[p][e], b.polarisation[p][e]);
+  return sum;
+}
+
+/// Without sources the last fields are linear in the first: <A s, e> = <s, A^T e>, every number of both moved.
+TEST_P(BackPropagatorOnEachDevice, BeginsWithTheDerivativeByTheLastFields) {
+  for (const MixedCase& each : fewer_cases) {
+    SCOPED_TRACE(testing::text_of(each));
+    const MixedRun run(each);
+    const auto mixed = [&](unsigned seed) {
+      State made = testing::mixed_state(run.problem, seed);
+      testing::Numbers numbers(seed + 1);
+      for (auto& of_component : made.psi)
+        for (auto& psi : of_component)
+          for (double& value : psi) value = 10 * numbers();
+      for (auto& pole : made.polarisation)
+        for (auto& values : pole)
+          for (double& value : values) value = 1e-11 * numbers();
+      return made;
+    };
+    const State start = mixed(20), end = mixed(30);
+    Propagator<double> fields(run.problem, device());
+    fields.set_state(start);
+    fields.run({}, 10, {}, {});
+    BackPropagator<double> back(run.problem, device());
+    back.run({}, 10, {}, nullptr, {.difference = false, .sum = false}, {}, {.end = &end});
+    const double forward = dot_of(fields.state(), end), backward = dot_of(start, back.start());
+    EXPECT_NEAR(forward, backward, 1e-12 * std::sqrt(dot_of(end, end) * dot_of(fields.state(), fields.state())));
+  }
+}
+
 INSTANTIATE_EACH_DEVICE(BackPropagatorOnEachDevice);
 
 class BornPropagatorOnEachDevice : public sonde::testing::EachDevice {};
@@ -352,6 +394,19 @@ TEST_P(BornPropagatorOnEachDevice, FindsWhatTheReferenceFinds) {
                           run.weighted(in_a_list(reference::forward(run.problem, run.shot, run.sources, state)))),
               1e-13);
   }
+}
+
+TEST_P(BornPropagatorOnEachDevice, ChangesPolesOnTheCpuOnly) {
+  const Problem problem = testing::mixed_problem({.poles = 1});
+  const auto made = [&] {
+    return BornPropagator<float>(problem, {.poles = testing::mixed_pole_change(problem, 7)}, device());
+  };
+  if (device().is_cpu()) {
+    EXPECT_EQ(made().change_state().polarisation.size(), 1u);
+    return;
+  }
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::not_supported, [&] { (void)made(); }),
+            "error: changes of Debye poles are not computed on a GPU\nhint: run on the CPU");
 }
 
 TEST_P(BornPropagatorOnEachDevice, ShowsItsPlanesOnTheCpuOnly) {

@@ -402,7 +402,7 @@ void DeviceStepper<T>::restore(std::span<const std::byte> from) {
 }
 
 template <class T>
-State DeviceStepper<T>::start() {
+State DeviceStepper<T>::converted(State of, RunEnd end) {
   std::array<std::vector<T>, 6> factors;
   std::vector<std::array<std::vector<T>, 3>> b_of_poles(poles_.size());
   for (const Component c : problem_.grid.components()) {
@@ -414,8 +414,8 @@ State DeviceStepper<T>::start() {
   const auto at_node = [&](const std::vector<T>& values, std::size_t node) {
     return static_cast<double>(values[static_cast<std::size_t>(place_of(static_cast<Index>(node)))]);
   };
-  return start_gradient(
-      state(), problem_.grid,
+  return stepping::converted(
+      std::move(of), end, problem_.grid,
       [&](Component c, const Triple&, std::size_t node) {
         const std::vector<T>& values = factors[index_of(c)];
         return values.empty() ? static_cast<double>(uniform_cq_[place(c)]) : at_node(values, node);

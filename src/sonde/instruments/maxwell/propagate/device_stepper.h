@@ -62,8 +62,8 @@ class DeviceStepper {
   [[nodiscard]] View<T, 3> on_host(Component c);
   /// Takes what on_host() has given as it is now, zero on walls and in conductors.
   void put_back();
-  /// Of a transposed run: the gradient of its start.
-  [[nodiscard]] State start();
+  /// Of a transposed run: start_gradient.h.
+  [[nodiscard]] State converted(State of, RunEnd end);
 
   /// The points of a run: those at which amplitudes ([row][point]) are added, by step, and those that are read.
   void prepare(const std::vector<Point>& injected, std::span<const double> amplitudes, const std::vector<Point>& read,

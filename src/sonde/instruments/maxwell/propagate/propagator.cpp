@@ -88,12 +88,7 @@ const T* Propagator<T>::row(Component c, Index k, Index j) const {
 
 template <class T>
 View<T, 3> Propagator<T>::field(Component c) {
-  if (device_) return device_->on_host(c);
-  const Triple& n = impl_->lattice.extents;
-  View<T, 3> made(impl_->row_of(c, 0, 0), n[0], n[1], n[2]);
-  made.stride[0] = impl_->lattice.stride(Axis::z);
-  made.stride[1] = impl_->lattice.pitch;
-  return made;
+  return device_ ? device_->on_host(c) : impl_->field(c);
 }
 
 template <class T>

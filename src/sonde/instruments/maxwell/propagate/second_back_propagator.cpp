@@ -14,15 +14,18 @@ using stepping::Sense;
 
 template <class T>
 struct SecondBackPropagator<T>::Impl : stepping::LinearPair<T> {
-  stepping::SumArrays<T> sums;
+  stepping::SumArrays<T> sums, of_poles;
 
   Impl(const Problem& problem, const StepChange& by)
-      : stepping::LinearPair<T>(problem, by, Sense::transposed), sums(this->background.problem.grid) {}
+      : stepping::LinearPair<T>(problem, by, Sense::transposed),
+        sums(this->background.problem.grid),
+        of_poles(this->background.problem.grid) {}
 
   /// d(w dE) = dw dE + w d(dE).
   void add(bool electric, Index k, const KeptFields<T>& kept, const KeptFields<T>& kept_change) {
     sums.add_plane(this->moved, electric, k, kept);
     sums.add_plane(this->background, electric, k, kept_change);
+    if (electric && !of_poles.poles.empty()) of_poles.add_plane(this->background, electric, k, kept);
   }
 };
 
@@ -46,8 +49,11 @@ void SecondBackPropagator<T>::run(const Acquisition& shot, Index steps, std::spa
   assert(source_changes.size() == static_cast<std::size_t>(steps) * count);
   stepping::require_currents(shot);
   Impl& at = *impl_;
-  at.sums.make(wanted);
+  const std::size_t poles = at.background.poles.size();
+  at.sums.make(wanted, poles);
+  if (wanted.poles) at.of_poles.make({.difference = false, .sum = false, .poles = true}, poles);
   at.sums.clear();
+  at.of_poles.clear();
   at.clear();
   const Injections<T> injections = at.background.injections(shot.receivers);
   const std::vector<Index> bounds = at.background.parts();
@@ -92,8 +98,13 @@ SweepSums SecondBackPropagator<T>::sums() const {
 }
 
 template <class T>
+SweepSums SecondBackPropagator<T>::pole_sums() const {
+  return impl_->of_poles.taken();
+}
+
+template <class T>
 std::size_t SecondBackPropagator<T>::bytes() const {
-  return impl_->bytes() + impl_->sums.bytes();
+  return impl_->bytes() + impl_->sums.bytes() + impl_->of_poles.bytes();
 }
 
 template class SecondBackPropagator<float>;

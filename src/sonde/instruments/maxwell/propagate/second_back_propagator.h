@@ -31,6 +31,8 @@ class SecondBackPropagator {
   /// The change of SweepSums, of the last run. gradient_of() makes the change of the gradient of them where its factors
   /// do not depend on the medium: with semi-implicit loss.
   [[nodiscard]] SweepSums sums() const;
+  /// Of the unchanged run, where poles are wanted: only theirs, for pole_gradient_change().
+  [[nodiscard]] SweepSums pole_sums() const;
   [[nodiscard]] std::size_t bytes() const;
 
  private:

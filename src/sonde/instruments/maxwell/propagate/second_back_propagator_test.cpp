@@ -30,7 +30,9 @@ class SecondBackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
         shot_(testing::mixed_shot(problem_)),
         sources_(testing::mixed_samples(problem_, shot_.sources, second_steps, 3)),
         residual_(testing::mixed_samples(problem_, shot_.receivers, second_steps, 5)),
-        change_(testing::mixed_change(problem_, 8)) {}
+        change_(testing::mixed_change(problem_, 8)) {
+    change_.poles = testing::mixed_pole_change(problem_, 9);
+  }
 
   /// The gradient at a medium that is moved by h times the change, of the same residual.
   [[nodiscard]] reference::Gradient gradient_at(double h) const {
@@ -40,19 +42,30 @@ class SecondBackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
            {std::pair(&moved.medium.eps_r[c], &change_.eps_r[c]), std::pair(&moved.medium.sigma[c], &change_.sigma[c]),
             std::pair(&moved.medium.mu_r[c], &change_.mu_r[c])})
         for (std::size_t i = 0; i < by->size(); ++i) (*values)[i] += h * (*by)[i];
+    for (std::size_t p = 0; p < change_.poles.size(); ++p)
+      for (const auto part : {&DebyePole::deps, &DebyePole::tau})
+        for (std::size_t c = 0; c < 3; ++c)
+          for (std::size_t i = 0; i < (change_.poles[p].*part)[c].size(); ++i)
+            (moved.medium.poles[p].*part)[c][i] += h * (change_.poles[p].*part)[c][i];
     return reference::vjp(moved, shot_, sources_, make_state(moved), residual_);
   }
 
   struct Found {
     ComponentChange medium;
+    std::vector<DebyePole> poles;
     std::vector<double> sources;
   };
   [[nodiscard]] Found found() const {
     testing::AllFields<double> kept(problem_.grid), kept_change(problem_.grid);
     BornPropagator<double> born(problem_, change_);
+    const std::size_t poles = problem_.medium.poles.size();
     const auto keep = [&] {
       kept.add_rows([&](Component c, Index k, Index j) { return born.row(c, k, j); });
       kept_change.add_rows([&](Component c, Index k, Index j) { return born.change_row(c, k, j); });
+      kept.add_pole_rows(poles,
+                         [&](std::size_t p, Component c, Index k, Index j) { return born.pole_row(p, c, k, j); });
+      kept_change.add_pole_rows(
+          poles, [&](std::size_t p, Component c, Index k, Index j) { return born.pole_change_row(p, c, k, j); });
     };
     keep();
     std::vector<double> unread(in_sequence(residual_).size());
@@ -60,7 +73,10 @@ class SecondBackPropagatorOf : public ::testing::TestWithParam<MixedCase> {
     SecondBackPropagator<double> back(problem_, change_);
     Found made;
     made.sources.resize(in_sequence(sources_).size());
-    back.run(shot_, second_steps, in_sequence(residual_), {}, kept, kept_change, {.magnetic = true}, made.sources);
+    back.run(shot_, second_steps, in_sequence(residual_), {}, kept, kept_change, {.magnetic = true, .poles = poles > 0},
+             made.sources);
+    made.poles =
+        pole_gradient_change(back.pole_sums(), back.sums(), change_.poles, problem_.medium, problem_.grid, problem_.dt);
     made.medium = gradient_of(back.sums(), problem_.medium, problem_.grid, problem_.dt, problem_.loss);
     return made;
   }
@@ -90,6 +106,11 @@ TEST_P(SecondBackPropagatorOf, FindsTheChangeOfTheGradient) {
     compare(plus.medium.sigma[c], minus.medium.sigma[c], made.medium.sigma[c]);
     compare(plus.medium.mu_r[c], minus.medium.mu_r[c], made.medium.mu_r[c]);
   }
+  for (std::size_t p = 0; p < plus.poles.size(); ++p)
+    for (std::size_t c = 0; c < 3; ++c) {
+      compare(plus.poles[p].deps[c], minus.poles[p].deps[c], made.poles[p].deps[c]);
+      compare(plus.poles[p].tau[c], minus.poles[p].tau[c], made.poles[p].tau[c]);
+    }
   compare(in_sequence(plus.sources), in_sequence(minus.sources), made.sources);
 }
 

@@ -9,4 +9,7 @@ namespace sonde::maxwell::stepping {
 /// instead of after it, and poles take what they gave.
 enum class Sense { forward, transposed };
 
+/// Which fields of a run: those before its first step or those behind its last one.
+enum class RunEnd { first, last };
+
 }  // namespace sonde::maxwell::stepping

@@ -285,10 +285,14 @@ __global__ void __launch_bounds__(block_threads) carried_into_node(const LayerSt
       if (term.along < 0) continue;
       const T* const row = term.of + row_of_layer(term, k, j, i);
       const Index stride = stride_of_layer(term);
-      sum +=
-          term.sign * derivative<T, order, electric>(
-                          step.stencil, term.along, along_axis(term.along, k, j, i), places.extents[term.along],
-                          [&](Index there) { return is_inside(term, there) ? row[slot(term, there) * stride] : T(0); });
+      sum += term.sign * derivative<T, order, electric>(step.stencil, term.along, along_axis(term.along, k, j, i),
+                                                        places.extents[term.along], [&](Index there) {
+                                                          // E on a wall is zero, whatever its psi has from the end of a
+                                                          // run that goes on.
+                                                          const bool moves =
+                                                              is_inside(term, there) && (electric || there > 0);
+                                                          return moves ? row[slot(term, there) * stride] : T(0);
+                                                        });
     }
     step.to[c][node] += at_node(step.factor[c], node) * sum;
   });

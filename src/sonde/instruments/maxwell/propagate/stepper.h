@@ -225,6 +225,12 @@ struct Stepper {
   [[nodiscard]] RowTable<T> table(const std::vector<double>& values) const { return {values, problem.grid.extents()}; }
   [[nodiscard]] T* data(Component c) { return static_cast<T*>(fields[which(c)].data()); }
   [[nodiscard]] T* row_of(Component c, Index k, Index j) { return data(c) + lattice.row(k, j); }
+  [[nodiscard]] View<T, 3> field(Component c) {
+    View<T, 3> made(row_of(c, 0, 0), lattice.extents[0], lattice.extents[1], lattice.extents[2]);
+    made.stride[0] = lattice.stride(Axis::z);
+    made.stride[1] = lattice.pitch;
+    return made;
+  }
   [[nodiscard]] Index width() const { return lattice.extents[2]; }
   /// The same in rows of the padded grid, as the tables count them.
   [[nodiscard]] Index table_row(Index k, Index j) const { return k * lattice.extents[1] + j; }
@@ -338,6 +344,7 @@ struct Stepper {
     const T* ends = static_cast<const T*>(layer.carried.data()) + table_row(k, j) * layer.width();
     std::copy_n(ends, layer.low, row);
     std::copy_n(ends + layer.low, layer.extent - layer.high, row + layer.high);
+    if (!is_half(term.of, Axis::x)) row[0] = 0;  // a wall: its psi may come from the end of a run that goes on
     fill_ends(term.of, row);
     const auto end = [&](Index first, Index last) {
       if (first >= last) return;

@@ -37,6 +37,21 @@ class AllFields : public KeptFields<T> {
         }
   }
 
+  /// Of poles, row(p, c, k, j), behind add_rows() of the same time.
+  template <class Rows>
+  void add_pole_rows(std::size_t count, const Rows& row) {
+    auto& made = poles_.emplace_back();
+    for (std::size_t p = 0; p < count; ++p)
+      for (const Component c : electric_components) {
+        auto& to = made.emplace_back();
+        for (Index k = 0; grid_.has(c) && k < grid_.extent(Axis::z); ++k)
+          for (Index j = 0; j < grid_.extent(Axis::y); ++j) {
+            const T* from = row(p, c, k, j);
+            to.insert(to.end(), from, from + grid_.extent(Axis::x));
+          }
+      }
+  }
+
   [[nodiscard]] NodeBox box() const override { return {{}, grid_.extents()}; }
   [[nodiscard]] bool begin_step(Index n) override {
     step_ = static_cast<std::size_t>(n);

@@ -113,6 +113,20 @@ inline State mixed_state(const Problem& problem, unsigned seed) {
   return state;
 }
 
+/// Of deps by up to 1, of tau by up to dt.
+inline std::vector<DebyePole> mixed_pole_change(const Problem& problem, unsigned seed) {
+  Numbers numbers(seed);
+  const auto count = static_cast<std::size_t>(problem.grid.count());
+  std::vector<DebyePole> made(problem.medium.poles.size());
+  for (DebyePole& pole : made)
+    for (const Component c : problem.grid.components()) {
+      if (!is_electric(c)) continue;
+      pole.deps[place(c)] = numbers.list(count);
+      pole.tau[place(c)] = numbers.list(count, -problem.dt, problem.dt);
+    }
+  return made;
+}
+
 /// Of every node: eps_r and mu_r by up to 1, sigma by up to 0.05 S/m.
 inline ComponentChange mixed_change(const Problem& problem, unsigned seed) {
   Numbers numbers(seed);

@@ -28,8 +28,9 @@ class DirectionReader {
     for (const auto& [name, values] : {std::pair("eps_r", &made.model.eps_r), std::pair("sigma", &made.model.sigma),
                                        std::pair("mu_r", &made.model.mu_r)})
       take(fmt::format("{}/{}", group, name), model, *values);
+    take_poles(group + "/debye/", model, made.model.poles);
     take_sources(group + "/source", made.sources);
-    if (!any_) throw bad(group + " has none of eps_r, sigma, mu_r and source");
+    if (!any_) throw bad(group + " has none of eps_r, sigma, mu_r, debye and source");
     return made;
   }
 
@@ -49,6 +50,21 @@ class DirectionReader {
       throw bad(fmt::format("{}: element {} is {}", dataset, wrong - numbers.values.begin(), *wrong));
     to = std::move(numbers.values);
     any_ = true;
+  }
+
+  void take_poles(const std::string& group, const Shape& model, std::vector<ModelPole>& to) {
+    Shape shape{static_cast<Index>(experiment_.poles.size())};
+    for (int axis = 0; axis < model.rank(); ++axis) shape.append(model[axis]);
+    std::vector<ModelPole> made(experiment_.poles.size());
+    for (const auto& [name, part] : {std::pair("deps", &ModelPole::deps), std::pair("tau", &ModelPole::tau)}) {
+      std::vector<double> all;
+      take(group + name, shape, all);
+      for (std::size_t p = 0; !all.empty() && p < made.size(); ++p)
+        (made[p].*part)
+            .assign(all.begin() + static_cast<Index>(p) * model.count(),
+                    all.begin() + static_cast<Index>(p + 1) * model.count());
+      if (!all.empty()) to = made;
+    }
   }
 
   void take_sources(const std::string& dataset, std::vector<std::vector<double>>& to) {

@@ -19,7 +19,9 @@ Direction direction_of(const std::string& name, const std::vector<double>& value
   Hdf5Writer writer(folder.file("direction.h5"));
   writer.array("/" + name, Array::from(values, shape));
   writer.finish();
-  return read_direction(folder.file("direction.h5"), testing::small_experiment());
+  Experiment experiment = testing::small_experiment();
+  experiment.poles.assign(2, {std::vector<double>(40, 1.0), std::vector<double>(40, 1e-9)});
+  return read_direction(folder.file("direction.h5"), experiment);
 }
 
 std::string error_of_direction(const std::string& name, const std::vector<double>& values, const Shape& shape) {
@@ -35,6 +37,17 @@ TEST(DirectionFile, GivesChangesOfTheModel) {
   EXPECT_EQ(made.model.eps_r, values);
   EXPECT_TRUE(made.model.sigma.empty());
   EXPECT_TRUE(made.sources.empty());
+}
+
+TEST(DirectionFile, GivesChangesOfPoles) {
+  std::vector<double> values(80, 0.5);
+  values[41] = 3;
+  const Direction made = direction_of("gradient/debye/deps", values, {2, 5, 8});
+  ASSERT_EQ(made.model.poles.size(), 2u);
+  EXPECT_EQ(made.model.poles[1].deps[1], 3);
+  EXPECT_TRUE(made.model.poles[1].tau.empty());
+  EXPECT_EQ(error_of_direction("direction/debye/tau", std::vector<double>(40), {1, 5, 8}),
+            "direction.h5: /direction/debye/tau: shape (1, 5, 8); expected (2, 5, 8)");
 }
 
 TEST(DirectionFile, MayBeAGradient) {
@@ -56,7 +69,7 @@ TEST(DirectionFile, OfNumbersThatAreNotFiniteIsRefused) {
 
 TEST(DirectionFile, WithoutAChangeIsRefused) {
   EXPECT_EQ(error_of_direction("direction/eps", {1}, {1}),
-            "direction.h5: /direction has none of eps_r, sigma, mu_r and source");
+            "direction.h5: /direction has none of eps_r, sigma, mu_r, debye and source");
   EXPECT_EQ(error_of_direction("model/eps_r", {1}, {1}), "direction.h5: neither of the groups direction and gradient");
 }
 

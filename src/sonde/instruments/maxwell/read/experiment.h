@@ -34,11 +34,6 @@ struct SurveyShot {
   friend bool operator==(const SurveyShot&, const SurveyShot&) = default;
 };
 
-/// Debye relaxation on the elements of a model, -, s.
-struct ModelPole {
-  std::vector<double> deps{}, tau{};
-};
-
 /// A model, what is measured on it and how it is computed: what a native file holds, before anything is prepared.
 struct Experiment {
   std::string title{};

@@ -110,10 +110,10 @@ Contents gradient_contents(const Experiment& experiment, const SurveyGradient& g
     if (!values->empty()) add_map(made, name, axes, Array::from(*values, shape), spacing);
   for (const auto& [name, part] :
        {std::pair("debye/deps", &ModelPole::deps), std::pair("debye/tau", &ModelPole::tau)}) {
-    if (gradient.poles.empty()) continue;
+    if (gradient.model.poles.empty()) continue;
     std::vector<double> all;
-    for (const ModelPole& pole : gradient.poles) all.insert(all.end(), (pole.*part).begin(), (pole.*part).end());
-    Shape of_poles{static_cast<Index>(gradient.poles.size())};
+    for (const ModelPole& pole : gradient.model.poles) all.insert(all.end(), (pole.*part).begin(), (pole.*part).end());
+    Shape of_poles{static_cast<Index>(gradient.model.poles.size())};
     std::vector<std::string> pole_axes{"pole"};
     for (int axis = 0; axis < shape.rank(); ++axis) of_poles.append(shape[axis]);
     pole_axes.insert(pole_axes.end(), axes.begin(), axes.end());

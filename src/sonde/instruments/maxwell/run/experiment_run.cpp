@@ -47,12 +47,8 @@ void append(const std::vector<SurveyPoint>& points, const char* what, const Grid
 
 ComponentMedium medium_of(const Experiment& experiment, const Grid& grid) {
   ComponentMedium made = locate(experiment.model, grid);
-  for (const ModelPole& pole : experiment.poles) {
-    // Two linear maps of elements to nodes, as locate() makes them.
-    ComponentChange by =
-        locate_change({pole.deps, pole.tau, {}}, experiment.model.location, PaddingGradient::exact, grid);
-    made.poles.push_back({std::move(by.eps_r), std::move(by.sigma)});
-  }
+  made.poles =
+      locate_change({{}, {}, {}, experiment.poles}, experiment.model.location, PaddingGradient::exact, grid).poles;
   return made;
 }
 

@@ -94,12 +94,9 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
       one.values.insert(one.values.end(), part.begin(), part.end());
     };
     for (const std::vector<double>* part : {&model.eps_r, &model.sigma, &model.mu_r}) append(*part);
-    for (const DebyePole& pole : found.poles) {
-      // Located as eps_r and sigma are.
-      const ModelChange by =
-          gather_change({pole.deps, pole.tau, {}}, experiment_.model.location, of_.padding, waves_.grid());
-      append(by.eps_r);
-      append(by.sigma);
+    for (const ModelPole& pole : model.poles) {
+      append(pole.deps);
+      append(pole.tau);
     }
     sum.add(static_cast<Index>(s), std::move(one));
     sources.insert(sources.end(), found.sources.begin(), found.sources.end());
@@ -118,7 +115,7 @@ SurveyGradient GradientRun::run(const std::function<void()>& stepped) {
                                    std::pair(of_.mu_r, &made.model.mu_r)})
     if (wanted && here) take(*to);
   for (std::size_t p = 0; of_.poles && here && p < experiment_.poles.size(); ++p) {
-    ModelPole& pole = made.poles.emplace_back();
+    ModelPole& pole = made.model.poles.emplace_back();
     take(pole.deps);
     take(pole.tau);
   }

@@ -16,7 +16,6 @@ namespace sonde::maxwell {
 struct SurveyGradient {
   double misfit = 0;
   ModelChange model{};                         ///< [z][y][x]; with poles eps_r is eps_inf
-  std::vector<ModelPole> poles{};              ///< by deps and tau
   std::vector<std::vector<double>> sources{};  ///< [shot] of [source][step]
 };
 

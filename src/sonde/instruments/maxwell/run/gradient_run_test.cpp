@@ -95,8 +95,8 @@ TEST(GradientRun, OfPolesIsTheDerivativeOfTheMisfitWhereTheyHaveNoStrengthToo) {
     };
     const double by_deps = slope(&ModelPole::deps, 1e-4), by_tau = slope(&ModelPole::tau, 1e-14);
     // The errors of central differences of these widths.
-    EXPECT_NEAR(made.poles[0].deps[cell], by_deps, 1e-6 * std::abs(by_deps)) << cell;
-    EXPECT_NEAR(made.poles[0].tau[cell], by_tau, 1e-5 * std::abs(by_tau)) << cell;
+    EXPECT_NEAR(made.model.poles[0].deps[cell], by_deps, 1e-6 * std::abs(by_deps)) << cell;
+    EXPECT_NEAR(made.model.poles[0].tau[cell], by_tau, 1e-5 * std::abs(by_tau)) << cell;
   }
 }
 

@@ -16,4 +16,8 @@ void LiveFields::require(Component c) const {
   throw Error(ErrorKind::bad_input, fmt::format("{}: the fields of this run are {}", name(c), there));
 }
 
+void LiveFields::require_editable() const {
+  if (!state_) throw Error(ErrorKind::not_supported, "the fields of a sweep backwards cannot be changed");
+}
+
 }  // namespace sonde::maxwell

@@ -47,6 +47,10 @@ void scale(SweepSums& sums, double by) {
   for (auto* group : {&sums.difference, &sums.sum, &sums.magnetic})
     for (std::vector<double>& values : *group)
       for (double& value : values) value *= by;
+  for (SweepSums::Pole& pole : sums.poles)
+    for (auto* group : {&pole.sum, &pole.held})
+      for (std::vector<double>& values : *group)
+        for (double& value : values) value *= by;
 }
 
 }  // namespace
@@ -108,6 +112,13 @@ struct Operator::Impl {
   }
 
   template <class T>
+  Propagator<T>& at_start(Machinery<T>& at, const Shot& shot) {
+    Propagator<T>& fields = propagator(at);
+    shot.start ? fields.set_state(*shot.start) : fields.clear();
+    return fields;
+  }
+
+  template <class T>
   void show(Propagator<T>& fields, Index step, const Watch& watch) {
     if (!watch.look) return;
     LiveFields shown(fields);
@@ -119,8 +130,7 @@ struct Operator::Impl {
   std::vector<double> forward(Machinery<T>& at, const Shot& shot, const Stepped& stepped, const Watch& watch) {
     const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
     std::vector<double> record(static_cast<std::size_t>(inner_steps()) * shot.points.receivers.size());
-    Propagator<T>& fields = propagator(at);
-    fields.clear();
+    Propagator<T>& fields = at_start(at, shot);
     if (watch.energy && !settings.device.is_cpu())
       throw Error(ErrorKind::not_supported, "the energy of the fields is not measured on a GPU").hint("run on the CPU");
     std::optional<EnergyMeter<T>> meter;
@@ -146,8 +156,12 @@ struct Operator::Impl {
 
   template <class T>
   std::vector<double> born(Machinery<T>&, const Shot& shot, const ComponentChange& change,
-                           std::span<const double> amplitude_changes, const Stepped& stepped) {
+                           std::span<const double> amplitude_changes, const Stepped& stepped, const FieldChange& ends) {
     BornPropagator<T> fields(problem, change, settings.device);
+    if (shot.start || ends.start != nullptr) {
+      const State zero = make_state(problem);
+      fields.set_state(shot.start ? *shot.start : zero, ends.start != nullptr ? *ends.start : zero);
+    }
     const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
     std::vector<double> changes;
     if (!amplitude_changes.empty()) changes = series().amplitudes_of(shot.points.sources, amplitude_changes);
@@ -155,16 +169,17 @@ struct Operator::Impl {
     fields.run(shot.points, inner_steps(), amplitudes, changes, {}, record, {.after = [&](Index) {
                  if (stepped) stepped();
                }});
+    if (ends.end != nullptr) *ends.end = fields.change_state();
     return series().record_of(shot.points.receivers, record);
   }
 
   template <class T>
-  ShotGradient gradient(Machinery<T>& at, const Shot& shot, const Loss& loss, const Stepped& stepped) {
+  ShotGradient gradient(Machinery<T>& at, const Shot& shot, const Loss& loss, const Stepped& stepped,
+                        const Watch& watch) {
     if (of.medium() && !at.trajectory) at.trajectory = make_trajectory<T>(plan, budgets, settings.device);
     const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
     std::vector<double> inner(static_cast<std::size_t>(inner_steps()) * shot.points.receivers.size());
-    Propagator<T>& fields = propagator(at);
-    fields.clear();
+    Propagator<T>& fields = at_start(at, shot);
     if (of.medium())
       at.trajectory->run(fields, shot.points, inner_steps(), amplitudes, inner, stepped);
     else
@@ -177,14 +192,22 @@ struct Operator::Impl {
     if (!at.back) at.back.emplace(problem, settings.device, settings.threads);
     at.back->clear_sums();
     std::vector<double> sources(amplitudes.size());
-    at.back->run(shot.points, inner_steps(), inner, at.trajectory.get(), wanted(of), sources);
+    const std::function<ComponentChange()> so_far = [&] { return medium_of(at.back->sums()); };
+    typename BackPropagator<T>::Beside with{.end = shot.end.get()};
+    if (watch.look_back)
+      with.after = [&](Index n) {
+        if (n % ratio != 0) return;
+        LiveFields shown(*at.back);
+        watch.look_back(n / ratio, shown, so_far);
+      };
+    at.back->run(shot.points, inner_steps(), inner, at.trajectory.get(), wanted(of), sources, with);
     if (of.medium()) {
       SweepSums sums = at.back->sums();
       made.energy = std::move(sums.energy);
-      made.poles = poles_of(sums);
       made.medium = medium_of(std::move(sums));
       if (problem.part) gather(made);
     }
+    if (of.start) made.start = at.back->start();
     if (of.sources) made.sources = series().gradient_of_amplitudes(shot.points.sources, sources);
     return made;
   }
@@ -193,7 +216,7 @@ struct Operator::Impl {
   void gather(ShotGradient& gradient) const {
     std::vector<std::array<std::vector<double>, 3>*> groups{&gradient.energy, &gradient.medium.eps_r,
                                                             &gradient.medium.sigma, &gradient.medium.mu_r};
-    for (DebyePole& pole : gradient.poles) groups.insert(groups.end(), {&pole.deps, &pole.tau});
+    for (DebyePole& pole : gradient.medium.poles) groups.insert(groups.end(), {&pole.deps, &pole.tau});
     for (auto* group : groups)
       for (std::vector<double>& values : *group) values = problem.part->gathered(values);
   }
@@ -240,22 +263,20 @@ struct Operator::Impl {
     return most;
   }
 
-  [[nodiscard]] std::vector<DebyePole> poles_of(const SweepSums& sums) const {
-    std::vector<DebyePole> made = pole_gradient_of(sums, problem.medium, problem.grid, problem.dt);
-    for (DebyePole& pole : made)
-      for (auto* group : {&pole.deps, &pole.tau})
-        for (std::vector<double>& values : *group)
-          for (double& value : values) value *= static_cast<double>(plan.layout.interval);
-    return made;
-  }
-
   /// The part of a gradient that its sums make.
   [[nodiscard]] ComponentChange medium_of(SweepSums sums) const {
     scale(sums, static_cast<double>(plan.layout.interval));
     ComponentChange made = gradient_of(sums, problem.medium, problem.grid, problem.dt, problem.loss);
+    made.poles = pole_gradient_of(sums, problem.medium, problem.grid, problem.dt);
     if (!of.eps_r) made.eps_r = {};
     if (!of.sigma) made.sigma = {};
     return made;
+  }
+
+  [[nodiscard]] std::vector<DebyePole> pole_change_of(SweepSums sums, SweepSums moved,
+                                                      const std::vector<DebyePole>& change) const {
+    for (SweepSums* each : {&sums, &moved}) scale(*each, static_cast<double>(plan.layout.interval));
+    return pole_gradient_change(sums, moved, change, problem.medium, problem.grid, problem.dt);
   }
 
   template <class T>
@@ -265,13 +286,13 @@ struct Operator::Impl {
     if (!settings.device.is_cpu())
       throw Error(ErrorKind::not_supported, "products with a Hessian are not computed on a GPU").hint("run on the CPU");
     const bool full = which == Hessian::full;
-    Wanted sums_of = wanted(of);
-    sums_of.poles = false;
+    const Wanted sums_of = wanted(of);
     if (full && problem.loss == LossForm::exponential)
       throw Error(ErrorKind::not_supported, "the Hessian of a run with exponential loss is not known")
           .hint("take the semi-implicit form, or the product of Gauss and Newton");
     BornPropagator<T> fields(problem, change);
     BornTrajectory<T> trajectory(plan, budgets, full);
+    if (shot.start) fields.set_state(*shot.start, make_state(problem));
     const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
     std::vector<double> changes;
     if (!amplitude_changes.empty()) changes = series().amplitudes_of(shot.points.sources, amplitude_changes);
@@ -291,6 +312,7 @@ struct Operator::Impl {
       back.run(shot.points, inner_steps(), inner, inner_change, trajectory.background(), trajectory.change(), sums_of,
                sources);
       if (of.medium()) made.medium = medium_of(back.sums());
+      if (sums_of.poles) made.medium.poles = pole_change_of(back.pole_sums(), back.sums(), change.poles);
     } else {
       if (!at.back) at.back.emplace(problem, settings.threads);
       at.back->clear_sums();
@@ -373,8 +395,9 @@ std::vector<double> Operator::forward(const Shot& shot, const Stepped& stepped, 
 }
 
 std::vector<double> Operator::born(const Shot& shot, const ComponentChange& change,
-                                   std::span<const double> amplitude_changes, const Stepped& stepped) {
-  return std::visit([&](auto& at) { return impl_->born(at, shot, change, amplitude_changes, stepped); },
+                                   std::span<const double> amplitude_changes, const Stepped& stepped,
+                                   const FieldChange& fields) {
+  return std::visit([&](auto& at) { return impl_->born(at, shot, change, amplitude_changes, stepped, fields); },
                     impl_->machinery);
 }
 
@@ -411,8 +434,8 @@ void Operator::prepare_gradient(const GradientOf& of, const StoragePlan& plan, c
   std::visit([&](auto& at) { impl_->prepare(at); }, impl_->machinery);
 }
 
-ShotGradient Operator::gradient(const Shot& shot, const Loss& loss, const Stepped& stepped) {
-  return std::visit([&](auto& at) { return impl_->gradient(at, shot, loss, stepped); }, impl_->machinery);
+ShotGradient Operator::gradient(const Shot& shot, const Loss& loss, const Stepped& stepped, const Watch& watch) {
+  return std::visit([&](auto& at) { return impl_->gradient(at, shot, loss, stepped, watch); }, impl_->machinery);
 }
 
 ShotGradient Operator::hessian_product(const Shot& shot, const ComponentChange& change,

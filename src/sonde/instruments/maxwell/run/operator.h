@@ -22,6 +22,14 @@ struct Shot {
   Acquisition points;
   /// [source][step] at the times of sample_offset.h: moments as Acquisition has them, of hard sources fields.
   std::vector<double> amplitudes;
+  std::shared_ptr<const State> start{};  ///< fields before the first step (LiveFields::state()); null: zero
+  std::shared_ptr<const State> end{};    ///< for gradients: derivative of the loss by those behind the last one
+};
+/// Changes of the fields at both ends of a linearised run: `start` is what they are before the first step, `end`
+/// becomes what they are behind the last one.
+struct FieldChange {
+  const State* start = nullptr;
+  State* end = nullptr;
 };
 
 struct OperatorSettings {
@@ -37,6 +45,7 @@ struct OperatorSettings {
 /// Which derivatives a gradient is asked for.
 struct GradientOf {
   bool eps_r = true, sigma = true, mu_r = false, sources = false;
+  bool start = false;   ///< by the fields before the first step
   bool poles = false;   ///< also deps and tau of Debye poles, on the CPU
   bool energy = false;  ///< also the sum of E^2 over the steps, of sampled ones their mean or difference
   PaddingGradient padding = PaddingGradient::exact;
@@ -45,9 +54,9 @@ struct GradientOf {
 
 struct ShotGradient {
   double value = 0;
-  ComponentChange medium{};  ///< of eps_r, sigma (with poles eps_r is eps_inf) and mu_r, those asked for
-  std::vector<DebyePole> poles{};
-  std::vector<double> sources{};                ///< [source][step]
+  ComponentChange medium{};       ///< those asked for; with poles eps_r is eps_inf
+  std::vector<double> sources{};  ///< [source][step]
+  State start{};
   std::array<std::vector<double>, 3> energy{};  ///< at Ex, Ey, Ez
 };
 
@@ -83,11 +92,12 @@ class Operator {
   /// Called after each step that is computed.
   using Stepped = std::function<void()>;
 
-  /// The record of a shot from fields that are zero, [receiver][step]. Error(not_supported) for the energy on a GPU.
+  /// The record of a shot, [receiver][step]. Error(not_supported) for the energy on a GPU.
   [[nodiscard]] std::vector<double> forward(const Shot& shot, const Stepped& stepped = {}, const Watch& watch = {});
   /// The change of the record along a change of medium and amplitudes ([source][step], or empty), [receiver][step].
   [[nodiscard]] std::vector<double> born(const Shot& shot, const ComponentChange& change,
-                                         std::span<const double> amplitude_changes, const Stepped& stepped = {});
+                                         std::span<const double> amplitude_changes, const Stepped& stepped = {},
+                                         const FieldChange& fields = {});
 
   /// What storage has to do for a gradient of fields up to `highest_frequency` Hz; the free bytes are not filled in, on
   /// a GPU those of its memory neither.
@@ -97,7 +107,8 @@ class Operator {
   /// The value of a loss of the record, [receiver][step], and its derivative, the residual.
   using Loss = std::function<double(std::span<const double> record, std::span<double> residual)>;
   /// Runs the shot, asks for the loss of its record and takes the run back. Error(not_supported) for hard sources.
-  [[nodiscard]] ShotGradient gradient(const Shot& shot, const Loss& loss, const Stepped& stepped = {});
+  [[nodiscard]] ShotGradient gradient(const Shot& shot, const Loss& loss, const Stepped& stepped = {},
+                                      const Watch& watch = {});
 
   /// The loss and its first derivative as Loss, and the product of its second derivative with the change of the record.
   using SecondLoss = std::function<double(std::span<const double> record, std::span<const double> record_change,
@@ -107,7 +118,8 @@ class Operator {
     full           ///< with the curvature of the record itself
   };
   /// The product of the loss's Hessian with a change of medium and amplitudes ([source][step], or empty): as a
-  /// gradient, of what prepare_gradient() was given. `full` keeps the fields of two runs. Error(not_supported) for a
+  /// gradient, of what prepare_gradient() was given. `full` keeps the fields of two runs. The fields at both ends
+  /// do not change and have no derivative. Error(not_supported) for a
   /// plan that computes fields again, for hard sources, for `full` with exponential loss, and on a GPU.
   [[nodiscard]] ShotGradient hessian_product(const Shot& shot, const ComponentChange& change,
                                              std::span<const double> amplitude_changes, const SecondLoss& loss,

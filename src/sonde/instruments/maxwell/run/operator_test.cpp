@@ -53,6 +53,122 @@ StoragePlan plan_of(const Operator& waves, const GradientOf& of) {
   return plan_storage(request, {});
 }
 
+/// The steps [first, last) of series [point][step].
+std::vector<double> steps_of(const std::vector<double>& series, std::size_t points, Index first, Index last) {
+  const Index steps = std::ssize(series) / static_cast<Index>(points);
+  std::vector<double> made;
+  for (Index p = 0; p < static_cast<Index>(points); ++p)
+    made.insert(made.end(), series.begin() + p * steps + first, series.begin() + p * steps + last);
+  return made;
+}
+
+/// A part of a run, and its gradient of <record, residual>.
+struct RunPart {
+  Operator waves;
+  Shot shot;
+  std::vector<double> residual;
+  GradientOf of{.mu_r = true, .sources = true, .start = true};
+
+  RunPart(const OperatorCase& which, Index steps, Index first, Index last)
+      : waves(mixed_operator(which, last - first, Precision::f64)), shot(mixed_operator_shot(waves.problem(), steps)) {
+    const std::vector<Point>& receivers = shot.points.receivers;
+    residual = steps_of(mixed_series(waves.problem(), receivers, steps, 10), receivers.size(), first, last);
+    shot.amplitudes = steps_of(shot.amplitudes, shot.points.sources.size(), first, last);
+    of.poles = which.medium.poles > 0;
+    waves.prepare_gradient(of, plan_of(waves, of), TierBudgets::unlimited());
+  }
+  [[nodiscard]] State last_fields() {
+    State made;
+    (void)waves.forward(shot, {}, {.look = [&](Index step, LiveFields& fields) {
+                          if (step == waves.settings().steps) made = fields.state();
+                        }});
+    return made;
+  }
+  [[nodiscard]] ShotGradient gradient(const Watch& watch = {}) {
+    return waves.gradient(
+        shot,
+        [&](std::span<const double>, std::span<double> to) {
+          std::copy(residual.begin(), residual.end(), to.begin());
+          return 0.0;
+        },
+        {}, watch);
+  }
+};
+
+class JoinedRuns : public ::testing::TestWithParam<OperatorCase> {};
+
+TEST_P(JoinedRuns, HaveTheGradientOfOne) {
+  constexpr Index steps = 20, joint = 8;
+  RunPart whole(GetParam(), steps, 0, steps), early(GetParam(), steps, 0, joint), late(GetParam(), steps, joint, steps);
+  late.shot.start = std::make_shared<State>(early.last_fields());
+  const ShotGradient wanted = whole.gradient(), of_late = late.gradient();
+  early.shot.end = std::make_shared<State>(of_late.start);
+  const ShotGradient of_early = early.gradient();
+  const auto expect_sum = [](const std::vector<double>& a, const std::vector<double>& b,
+                             const std::vector<double>& sum) {
+    double most = 0, apart = 0;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      most = std::max(most, std::abs(sum[i]));
+      apart = std::max(apart, std::abs(a[i] + (b.empty() ? 0 : b[i]) - sum[i]));
+    }
+    EXPECT_LE(apart, 1e-12 * most);  // rounding of what is converted at the joint
+  };
+  for (std::size_t c = 0; c < 3; ++c) {
+    expect_sum(of_early.medium.eps_r[c], of_late.medium.eps_r[c], wanted.medium.eps_r[c]);
+    expect_sum(of_early.medium.sigma[c], of_late.medium.sigma[c], wanted.medium.sigma[c]);
+    expect_sum(of_early.medium.mu_r[c], of_late.medium.mu_r[c], wanted.medium.mu_r[c]);
+    for (std::size_t p = 0; p < wanted.medium.poles.size(); ++p) {
+      expect_sum(of_early.medium.poles[p].deps[c], of_late.medium.poles[p].deps[c], wanted.medium.poles[p].deps[c]);
+      expect_sum(of_early.medium.poles[p].tau[c], of_late.medium.poles[p].tau[c], wanted.medium.poles[p].tau[c]);
+    }
+  }
+  for (std::size_t c = 0; c < 6; ++c) expect_sum(of_early.start.fields[c], {}, wanted.start.fields[c]);
+  const std::size_t sources = whole.shot.points.sources.size();
+  expect_sum(of_early.sources, {}, steps_of(wanted.sources, sources, 0, joint));
+  expect_sum(of_late.sources, {}, steps_of(wanted.sources, sources, joint, steps));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, JoinedRuns,
+                         ::testing::Values(OperatorCase{{.order = 4}}, OperatorCase{{.order = 2, .poles = 2}},
+                                           OperatorCase{{.mode = Mode::em3d, .order = 6}},
+                                           OperatorCase{{.mode = Mode::em3d, .order = 2, .poles = 1}}),
+                         [](const auto& each) { return testing::text_of(each.param.medium); });
+
+TEST(SweepBackwards, IsShownAtStepsOfTheSurveyWithItsGradient) {
+  RunPart part({.medium = {.order = 4}, .ratio = 1.7}, 6, 0, 6);
+  ASSERT_EQ(part.waves.ratio(), 2);
+  std::vector<Index> steps;
+  ComponentChange last;
+  double before_first = 0;
+  const Index node = part.waves.problem().grid.index(6, 0, 7);
+  const ShotGradient made = part.gradient({.look_back = [&](Index step, LiveFields& fields, const auto& gradient) {
+    steps.push_back(step);
+    if (step > 0) return;
+    last = gradient();
+    before_first =
+        fields.view(Component::Ey, Part::padded, [](const auto& e) { return static_cast<double>(e(6, 0, 7)); });
+  }});
+  EXPECT_EQ(steps, (std::vector<Index>{5, 4, 3, 2, 1, 0}));
+  EXPECT_EQ(last.eps_r, made.medium.eps_r);
+  EXPECT_EQ(last.mu_r, made.medium.mu_r);
+  // cb times the derivative by E before the first step.
+  const Problem& problem = part.waves.problem();
+  const double cb =
+      coefficients(problem.medium, problem.grid, problem.dt, problem.loss).cb[1][static_cast<std::size_t>(node)];
+  EXPECT_DOUBLE_EQ(before_first / cb, made.start.fields[1][static_cast<std::size_t>(node)]);
+}
+
+TEST(SweepBackwards, CannotBeEdited) {
+  RunPart part({}, 2, 0, 2);
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::not_supported,
+                                     [&] {
+                                       (void)part.gradient({.look_back = [](Index, LiveFields& fields, const auto&) {
+                                         fields.edit(Component::Ey, Part::model, [](const auto&) {});
+                                       }});
+                                     }),
+            "error: the fields of a sweep backwards cannot be changed");
+}
+
 TEST(HessianOfExponentialLoss, IsRefused) {
   Operator waves = mixed_operator({.medium = {.loss = LossForm::exponential}}, 4, Precision::f64);
   const Shot shot = mixed_operator_shot(waves.problem(), 4);

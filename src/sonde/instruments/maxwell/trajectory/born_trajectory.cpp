@@ -49,11 +49,17 @@ void BornTrajectory<T>::run(BornPropagator<T>& fields, const Acquisition& shot, 
   const typename FieldSamples<T>::Rows changes = [&](Component c, Index k, Index j) {
     return fields.change_row(c, k, j);
   };
+  const typename FieldSamples<T>::PoleRows poles = [&](std::size_t p, Component c, Index k, Index j) {
+    return fields.pole_row(p, c, k, j);
+  };
+  const typename FieldSamples<T>::PoleRows pole_changes = [&](std::size_t p, Component c, Index k, Index j) {
+    return fields.pole_change_row(p, c, k, j);
+  };
   impl_->for_each([](FieldSamples<T>& each) { each.begin_run(0); });
   fields.run(shot, steps, amplitudes, amplitude_changes, record, record_change,
              {.before = [&](Index n) { impl_->for_each([&](FieldSamples<T>& each) { each.before_step(n); }); },
-              .background = background->hooks(rows),
-              .change = change ? change->hooks(changes) : PlaneHooks{},
+              .background = background->hooks(rows, poles),
+              .change = change ? change->hooks(changes, pole_changes) : PlaneHooks{},
               .after =
                   [&](Index) {
                     impl_->for_each([](FieldSamples<T>& each) { each.after_step(); });

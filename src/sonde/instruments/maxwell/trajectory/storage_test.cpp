@@ -164,6 +164,20 @@ TEST(StoragePlanOfReconstruct, RefusesWhatHasNoReverse) {
             "error: reconstruct: fields are taken back through every step, without compression" + hint);
 }
 
+TEST(StoragePlanOfReconstruct, RefusesAGpuAndMemoryThatIsNotThere) {
+  StorageRequest request = on_gpu(all_of_it, all_of_it);
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::not_supported,
+                                     [&] { (void)plan_storage(request, {.mode = StorageMode::reconstruct}); }),
+            "error: reconstruct: a run on a GPU is not taken back step by step\n"
+            "hint: take --storage-mode recompute or disk");
+  request = hundred_squared(1'000'000);
+  request.reconstruction.work_bytes = 2'000'000;
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::budget,
+                                     [&] { (void)plan_storage(request, {.mode = StorageMode::reconstruct}); }),
+            "error: the fields of the run need 1.91 MiB of memory, 977 KiB are free\n"
+            "hint: raise --memory or --bytes-limit-host, or take --storage-mode disk or recompute");
+}
+
 TEST(StoragePlan, RefusesBf16OfFloat64) {
   StorageRequest request = hundred_squared(all_of_it);
   request.precision = Precision::f64;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/maxwell/propagate/back_propagator.h"
@@ -220,6 +221,25 @@ TEST(ReconstructionOf, AModelInLayersStoresThePlanesAboutTheirEdges) {
   EXPECT_EQ(made.shell.box.last, (Triple{32, 32, 32}));
   EXPECT_EQ(made.shell.elements(), 3 * (23 * 23 * 23 - 17 * 17 * 17));
   EXPECT_NEAR(made.growth, 0.001 * 1e-8 / (2 * 8.8541878128e-12), 1e-12);
+}
+
+std::string obstacle_of(const Problem& problem) {
+  const SampleLayout all{.box = {{}, problem.grid.extents()}, .components = problem.grid.components()};
+  return reconstruction_of(problem, all, 10, Precision::f32).obstacle;
+}
+
+TEST(ReconstructionOf, WhatHasNoReverseIsNamed) {
+  EXPECT_EQ(obstacle_of(testing::mixed_problem({})), "");
+  EXPECT_EQ(obstacle_of(testing::mixed_problem({.poles = 1})),
+            "the medium has Debye poles, whose memory is lost backwards");
+  EXPECT_EQ(obstacle_of(testing::mixed_problem({.mode = Mode::em3d, .order = 8})),
+            "an axis of the model has fewer than 8 cells, those of the stencil");
+  Problem metal = testing::mixed_problem({});
+  const auto node = static_cast<std::size_t>(metal.grid.index(8, 0, 9));
+  metal.medium.sigma[1][node] = 2.1 * 8.8541878128e-12 * metal.medium.eps_r[1][node] / metal.dt;
+  EXPECT_EQ(obstacle_of(metal), "in a cell sigma dt / eps is 2 or more, where a step has no reverse");
+  metal.medium.sigma[1][node] = std::numeric_limits<double>::infinity();  // a conductor: E stays zero
+  EXPECT_EQ(obstacle_of(metal), "");
 }
 
 class KeptRunOnEachDevice : public sonde::testing::EachDevice {

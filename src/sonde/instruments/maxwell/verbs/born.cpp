@@ -27,7 +27,8 @@ struct BornOptions : ModelOptions {
   void describe(Fields& fields) {
     describe_input(fields);
     fields.add("direction", direction,
-               {.help = "changes of eps_r, sigma, mu_r and source, HDF5: in the group direction, or gradient as "
+               {.help = "changes of eps_r, sigma, mu_r, debye/deps, debye/tau and source, HDF5: in the group "
+                        "direction, or gradient as "
                         "maxwell gradient writes it",
                 .metavar = "FILE.h5"});
     fields.add("output", output,

@@ -23,11 +23,17 @@ Operator trial_operator(const WaveCase& which, Precision precision) {
                   {.dt = dt, .steps = trial_steps, .corrected = which.corrected, .precision = precision});
 }
 
+void add_to_end(std::vector<double>& all, const std::vector<double>& part) {
+  all.insert(all.end(), part.begin(), part.end());
+}
+
 void add(std::vector<double>& to, double h, const std::vector<double>& change) {
   for (std::size_t i = 0; i < change.size(); ++i) to[i] += h * change[i];
 }
 
-constexpr GradientOf by_all(PaddingGradient padding) { return {.mu_r = true, .sources = true, .padding = padding}; }
+GradientOf by_all(const WaveCase& which) {
+  return {.mu_r = true, .sources = true, .poles = which.poles > 0, .padding = which.padding};
+}
 
 }  // namespace
 
@@ -121,7 +127,7 @@ double dot(const Direction& a, const Direction& b) {
 double relative_difference(const Direction& a, const Direction& b) {
   double worst = 0;
   for (std::size_t kind = 0; kind < a.size(); ++kind)
-    worst = std::max(worst, largest_difference(a[kind], b[kind]) / largest(a[kind]));
+    if (!a[kind].empty()) worst = std::max(worst, largest_difference(a[kind], b[kind]) / largest(a[kind]));
   return worst;
 }
 
@@ -147,15 +153,19 @@ WaveTrial::WaveTrial(const WaveCase& which, Precision precision, const StorageSe
       medium_(waves_.problem().medium),
       shot_(trial_shot(waves_.problem().grid)),
       amplitudes_(shot_.amplitudes) {
-  prepare(waves_, by_all(padding_), storage);
+  prepare(waves_, by_all(which), storage);
 }
 
 Direction WaveTrial::direction(unsigned seed) const {
   const Grid& grid = waves_.problem().grid;
   const Index count = grid.cells(Axis::z) * grid.cells(Axis::y) * grid.cells(Axis::x);
   Random random(seed);
-  return {random_between(random, count, -1, 1), random_between(random, count, -0.05, 0.05),
-          random_between(random, count, -1, 1), random_amplitudes(grid, shot_.points.sources, seed + 1)};
+  Direction made{random_between(random, count, -1, 1), random_between(random, count, -0.05, 0.05),
+                 random_between(random, count, -1, 1), random_amplitudes(grid, shot_.points.sources, seed + 1)};
+  const Index of_poles = std::ssize(medium_.poles) * count;
+  made[4] = random_between(random, of_poles, -1, 1);
+  made[5] = random_between(random, of_poles, -waves_.problem().dt, waves_.problem().dt);
+  return made;
 }
 
 std::vector<double> WaveTrial::residual(unsigned seed) const {
@@ -170,6 +180,10 @@ void WaveTrial::move(const Direction& v, double h) {
     add(medium.eps_r[c], h, change.eps_r[c]);
     add(medium.sigma[c], h, change.sigma[c]);
     add(medium.mu_r[c], h, change.mu_r[c]);
+    for (std::size_t p = 0; p < change.poles.size(); ++p) {
+      add(medium.poles[p].deps[c], h, change.poles[p].deps[c]);
+      add(medium.poles[p].tau[c], h, change.poles[p].tau[c]);
+    }
   }
   waves_.set_medium(std::move(medium));
   shot_.amplitudes = amplitudes_;
@@ -198,12 +212,25 @@ Direction WaveTrial::product(const Direction& v, const Operator::SecondLoss& los
 }
 
 ComponentChange WaveTrial::located(const Direction& v) const {
-  return locate_change({v[0], v[1], v[2]}, MaterialLocation::cell, padding_, waves_.problem().grid);
+  ModelChange change{v[0], v[1], v[2]};
+  const auto count = static_cast<Index>(v[0].size());
+  for (Index p = 0; p < std::ssize(medium_.poles); ++p) {
+    const auto part = [&](std::size_t kind) {
+      return std::vector<double>(v[kind].begin() + p * count, v[kind].begin() + (p + 1) * count);
+    };
+    change.poles.push_back({part(4), part(5)});
+  }
+  return locate_change(change, MaterialLocation::cell, padding_, waves_.problem().grid);
 }
 
 Direction WaveTrial::gathered(const ShotGradient& found) const {
   ModelChange made = gather_change(found.medium, MaterialLocation::cell, padding_, waves_.problem().grid);
-  return {std::move(made.eps_r), std::move(made.sigma), std::move(made.mu_r), found.sources};
+  Direction all{std::move(made.eps_r), std::move(made.sigma), std::move(made.mu_r), found.sources};
+  for (const ModelPole& pole : made.poles) {
+    add_to_end(all[4], pole.deps);
+    add_to_end(all[5], pole.tau);
+  }
+  return all;
 }
 
 }  // namespace sonde::maxwell

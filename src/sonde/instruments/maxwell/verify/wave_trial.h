@@ -27,8 +27,8 @@ struct WaveCase {
 [[nodiscard]] std::vector<WaveCase> wave_cases(VerifySize size);
 
 /// Numbers by which a record changes, or its derivatives by them: eps_r, sigma and mu_r of the elements of the model,
-/// and the amplitudes, [source][step].
-using Direction = std::array<std::vector<double>, 4>;
+/// the amplitudes, [source][step], and deps and tau of poles, [pole][element].
+using Direction = std::array<std::vector<double>, 6>;
 [[nodiscard]] double dot(const Direction& a, const Direction& b);
 /// Largest difference over the largest value of `a`, of each kind of number for itself; the worst of them.
 [[nodiscard]] double relative_difference(const Direction& a, const Direction& b);
