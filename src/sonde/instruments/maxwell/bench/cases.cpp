@@ -29,8 +29,11 @@ double operations(const Grid& grid, Index steps) {
   return each * static_cast<double>(grid.count() * steps);
 }
 
+enum class Passes { of_several_steps, of_one_step };
+
 template <class T>
-Operation forward(Mode mode, int order, Index cells, Index steps, Index layer = vacuum_layer) {
+Operation forward(Mode mode, int order, Index cells, Index steps, Index layer = vacuum_layer,
+                  Passes passes = Passes::of_several_steps) {
   struct Work {
     Problem problem;
     Propagator<T> fields;
@@ -47,11 +50,14 @@ Operation forward(Mode mode, int order, Index cells, Index steps, Index layer = 
   };
   const auto work = std::make_shared<Work>(vacuum(mode, order, cells, layer), steps);
   const Grid& grid = work->problem.grid;
-  return {.name = fmt::format("order {} {}{}", order, sizeof(T) == 4 ? "f32" : "f64", layer > 0 ? "" : ", walls only"),
-          .run = [=] { work->fields.run(work->shot, steps, work->amplitudes, work->record); },
-          .bytes = least_bytes(grid, sizeof(T), steps),
-          .flops = operations(grid, steps),
-          .before = [=] { work->fields.clear(); }};
+  const bool single = passes == Passes::of_one_step;
+  return {
+      .name = fmt::format("order {} {}{}{}", order, sizeof(T) == 4 ? "f32" : "f64", layer > 0 ? "" : ", walls only",
+                          single ? ", step by step" : ""),
+      .run = [=] { work->fields.run(work->shot, steps, work->amplitudes, work->record, {.together = single ? 1 : 0}); },
+      .bytes = least_bytes(grid, sizeof(T), steps),
+      .flops = operations(grid, steps),
+      .before = [=] { work->fields.clear(); }};
 }
 
 PreparedCase prepare_forward(const BenchPoint& point, Mode mode, Index steps) {
@@ -60,6 +66,7 @@ PreparedCase prepare_forward(const BenchPoint& point, Mode mode, Index steps) {
   for (const int order : {2, 4, 8}) made.operations.push_back(forward<float>(mode, order, cells, steps));
   made.operations.push_back(forward<double>(mode, 2, cells, steps));
   made.operations.push_back(forward<float>(mode, 2, cells, steps, 0));
+  made.operations.push_back(forward<float>(mode, 2, cells, steps, vacuum_layer, Passes::of_one_step));
   made.input =
       fmt::format("{} steps of {} cells of vacuum in {}D, layers of {} cells on every side", steps,
                   mode == Mode::tm2d ? cells * cells : cells * cells * cells, mode == Mode::tm2d ? 2 : 3, vacuum_layer);
@@ -97,7 +104,12 @@ std::vector<BenchCase> bench_cases() {
            .summary = "Steps of the field in three dimensions, size in cells along an axis",
            .sizes = {"100", "200"},
            .devices = {DeviceKind::cpu},
-           .prepare = [](const BenchPoint& point) { return prepare_forward(point, Mode::em3d, 20); }},
+           .prepare = [](const BenchPoint& point) { return prepare_forward(point, Mode::em3d, 20); },
+           // 1.3 times the speed of steps that each go through memory.
+           .targets = {{.name = "steps together",
+                        .of = {"order 2 f32"},
+                        .over = {"order 2 f32, step by step"},
+                        .limit = 1 / 1.3}}},
           {.name = "maxwell-forward-2d",
            .summary = "Steps of the field in two dimensions, size in cells along an axis",
            .sizes = {"256", "1024"},

@@ -69,23 +69,38 @@ void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
   const Acquisition here =
       part != nullptr ? Acquisition{part->read(shot.sources), part->injected(shot.receivers)} : shot;
   const Injections<T> injections = at.injections(here.receivers);
-  const std::vector<Index> bounds = at.parts();
+  auto of_sources = at.probes(here.sources);
   stepping::Residuals residuals{shot.receivers, residual};
   for (Index k = 0; k < at.lattice.extents[0]; ++k) {
-    at.inject(injections[static_cast<std::size_t>(k)], true, residuals.of_end(steps));
-    at.carry(true, k);
+    at.inject(injections[static_cast<std::size_t>(k)], true, at.whole_plane(k), residuals.of_end(steps));
+    at.carry(true, at.whole_plane(k));
   }
-  for (Index n = steps - 1; n >= 0; --n) {
+  std::vector<char> adds(static_cast<std::size_t>(steps));
+  PlaneHooks hooks;
+  const auto added = [&](bool electric) {
+    return [&, electric](const PlaneRows& rows) {
+      if (adds[static_cast<std::size_t>(rows.step)] != 0) at.sums.add(at, electric, rows, *kept);
+    };
+  };
+  if (wanted.electric()) hooks.before_electric = added(true);
+  if (wanted.magnetic) hooks.after_magnetic = added(false);
+  const Index most = at.steps_at_once(beside.after ? 1 : wanted.any() ? kept->steps_at_once() : steps);
+  for (Index n = steps - 1; n >= 0;) {
     check_interrupt();
-    const std::span<double> gradient = sources.subspan(static_cast<std::size_t>(n) * count, count);
-    stepping::read_sources(at, here.sources, true, gradient);
-    PlaneHooks hooks;
-    const bool adds = wanted.any() && kept->begin_step(n);
-    if (adds && wanted.electric()) hooks.before_electric = [&](Index k) { at.sums.add_plane(at, true, k, *kept); };
-    if (adds && wanted.magnetic) hooks.after_magnetic = [&](Index k) { at.sums.add_plane(at, false, k, *kept); };
-    at.step(bounds, injections, residuals.of_step(n), hooks);
-    stepping::read_sources(at, here.sources, false, gradient);
-    if (beside.after) beside.after(n);
+    const Index together = std::min(most, n + 1);
+    for (Index t = 0; wanted.any() && t < together; ++t)
+      adds[static_cast<std::size_t>(n - t)] = kept->begin_step(n - t) ? 1 : 0;
+    at.make({.first_step = n,
+             .steps = together,
+             .direction = -1,
+             .sources = injections,
+             .amplitudes = residuals.of_steps(n, together),
+             .hooks = hooks,
+             .probes = &of_sources});
+    for (Index t = 0; t < together; ++t, --n)
+      stepping::read_sources(of_sources, t, at.problem.grid,
+                             sources.subspan(static_cast<std::size_t>(n) * count, count));
+    if (beside.after) beside.after(n + 1);
   }
   if (part != nullptr) part->add_up(sources);
 }
@@ -124,17 +139,22 @@ PropagatorBytes BackPropagator<T>::bytes_for(const Grid& grid, std::size_t poles
   PropagatorBytes made = Propagator<T>::bytes_for(grid, poles, device);
   const std::size_t field = device.is_cpu() ? sizeof(T) * static_cast<std::size_t>(Lattice(grid).elements())
                                             : stepping::DeviceStepper<T>::field_bytes(grid);
-  // What layers carry is as much as their psi, which is part of the state.
-  std::size_t carried = made.state;
+  // What layers carry is as much as their psi, which is part of the state; here rows of both have margins.
+  std::size_t psi = made.state, with_margins = 0;
   for (const Component c : grid.components()) {
-    carried -= field * (is_electric(c) ? 1 + poles : 1);
+    psi -= field * (is_electric(c) ? 1 + poles : 1);
+    for (const CurlTerm& term : curl_terms(c))
+      if (grid.has(term.of) && grid.has(term.along))
+        with_margins +=
+            sizeof(T) * static_cast<std::size_t>(stepping::psi_elements(grid, Lattice(grid), term, grid.order() / 2));
     made.lasting += field * (is_electric(c) ? (wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0) +
                                                   (wanted.energy ? 1 : 0) + (wanted.poles ? 2 * poles : 0)
                              : wanted.magnetic ? 1
                                                : 0);
   }
-  made.state += carried;
-  made.lasting += carried;
+  const std::size_t more = device.is_cpu() ? 2 * with_margins - psi : psi;
+  made.state += more;
+  made.lasting += more;
   return made;
 }
 

@@ -10,7 +10,7 @@
 
 namespace sonde::maxwell::stepping {
 
-/// Sums over a sweep, in rows of the lattice; empty until they are wanted.
+/// Sums over a sweep, in rows of the lattice; empty where they are not wanted.
 template <class T>
 struct SumArrays {
   const Grid& grid;
@@ -25,18 +25,23 @@ struct SumArrays {
 
   void make(const Wanted& wanted, std::size_t pole_count = 0) {
     const Triple& n = lattice.extents;
-    const auto fresh = [&](Array& array) {
-      if (array.empty()) array = Array::zeros(Device::cpu(), {n[0], n[1], lattice.pitch}, dtype_of<T>);
+    const auto keep = [&](Array& array, bool wished) {
+      if (!wished)
+        array = {};
+      else if (array.empty())
+        array = Array::zeros(Device::cpu(), {n[0], n[1], lattice.pitch}, dtype_of<T>);
     };
+    poles.resize(wanted.poles ? pole_count : 0);
     for (const Component c : grid.components()) {
-      if (is_electric(c) && wanted.difference) fresh(difference[place(c)]);
-      if (is_electric(c) && wanted.sum) fresh(sum[place(c)]);
-      if (!is_electric(c) && wanted.magnetic) fresh(magnetic[place(c)]);
-      if (is_electric(c) && wanted.energy) fresh(energy[place(c)]);
-      if (wanted.poles) poles.resize(pole_count);
+      if (!is_electric(c)) {
+        keep(magnetic[place(c)], wanted.magnetic);
+        continue;
+      }
+      keep(difference[place(c)], wanted.difference);
+      keep(sum[place(c)], wanted.sum);
+      keep(energy[place(c)], wanted.energy);
       for (Pole& pole : poles)
-        for (auto* arrays : {&pole.sum, &pole.held})
-          if (is_electric(c) && wanted.poles) fresh((*arrays)[place(c)]);
+        for (auto* arrays : {&pole.sum, &pole.held}) keep((*arrays)[place(c)], true);
     }
   }
 
@@ -44,25 +49,27 @@ struct SumArrays {
     return array.empty() ? nullptr : static_cast<T*>(array.data()) + lattice.row(k, j);
   }
 
-  /// Adds what w or u of a plane and the kept fields of the step give; v of H is -u.
-  void add_plane(Stepper<T>& weights, bool electric, Index k, const KeptFields<T>& kept) {
+  /// Adds what w or u of rows and the kept fields of the step give; v of H is -u.
+  void add(Stepper<T>& weights, bool electric, const PlaneRows& rows, const KeptFields<T>& kept) {
     const NodeBox box = kept.box();
+    const Index k = rows.k, n = rows.step;
     if (k < box.first[0] || k >= box.last[0]) return;
-    const Index first = box.first[2];
+    const Index first = box.first[2], first_row = std::max(rows.first, box.first[1]),
+                last_row = std::min(rows.last, box.last[1]);
     const auto from_first = [&](Array& array, Index j) {
       T* row = row_in(array, k, j);
       return row == nullptr ? nullptr : row + first;
     };
     for (const Component c : grid.components())
-      for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j) {
-        const typename KeptFields<T>::Row row = kept.row(c, k, j);
+      for (Index j = first_row; is_electric(c) == electric && j < last_row; ++j) {
+        const typename KeptFields<T>::Row row = kept.row(n, c, k, j);
         add_row(row, weights.row_of(c, k, j) + first, electric ? T(1) : T(-1),
                 from_first(electric ? difference[place(c)] : magnetic[place(c)], j),
                 electric ? from_first(sum[place(c)], j) : nullptr, box.extent(2));
         if (T* to = electric ? from_first(energy[place(c)], j) : nullptr; to != nullptr)
           add_energy(row, to, box.extent(2));
         for (std::size_t p = 0; electric && p < poles.size(); ++p)
-          add_pole(row, kept.pole_row(p, c, k, j), weights, p, c, k, j, first, box.extent(2));
+          add_pole(row, kept.pole_row(n, p, c, k, j), weights, p, c, k, j, first, box.extent(2));
       }
   }
 
@@ -144,20 +151,13 @@ struct SumArrays {
   }
 };
 
-/// The gradient of the amplitudes of a step, of E before it moves and of H after it: of J it is -w, of M -v = u.
+/// The gradient of the amplitudes of step t of a pass, of E before it moves and of H after it: of J it is -w, of M -v =
+/// u.
 template <class T>
-void read_sources(Stepper<T>& from, const std::vector<Point>& points, bool electric, std::span<double> samples) {
-  for (std::size_t s = 0; s < points.size(); ++s) {
-    if (is_electric(points[s].component) != electric) continue;
-    double value = 0;
-    for (const PointTap& tap : points[s].taps) {
-      const Index row = tap.node / from.width();
-      value += tap.weight *
-               static_cast<double>(
-                   from.data(points[s].component)[row * from.lattice.pitch + Lattice::room + tap.node % from.width()]);
-    }
-    samples[s] = (electric ? -1 : 1) * value / from.problem.grid.cell_volume();
-  }
+void read_sources(Probes<T>& probes, Index t, const Grid& grid, std::span<double> samples) {
+  probes.take(t, samples);
+  for (std::size_t s = 0; s < samples.size(); ++s)
+    samples[s] *= (is_electric(probes.points[s].component) ? -1 : 1) / grid.cell_volume();
 }
 
 /// The residual that enters in the step of n: of E that of the step before it, because w is complete before it moves.
@@ -166,22 +166,22 @@ struct Residuals {
   std::span<const double> samples;  ///< [step][receiver]; empty: none
   std::vector<double> now{};
 
-  std::span<const double> of_step(Index n) {
-    for (std::size_t r = 0; r < receivers.size(); ++r)
-      now_at(r) = sample(is_electric(receivers[r].component) ? n - 1 : n, r);
+  /// Of `count` steps, n first and then falling.
+  std::span<const double> of_steps(Index n, Index count) {
+    now.clear();
+    for (Index t = 0; t < count; ++t)
+      for (std::size_t r = 0; r < receivers.size(); ++r)
+        now.push_back(sample(is_electric(receivers[r].component) ? n - t - 1 : n - t, r));
     return now;
   }
   /// That of the last E, which enters before anything moves.
   std::span<const double> of_end(Index steps) {
-    for (std::size_t r = 0; r < receivers.size(); ++r) now_at(r) = sample(steps - 1, r);
+    now.clear();
+    for (std::size_t r = 0; r < receivers.size(); ++r) now.push_back(sample(steps - 1, r));
     return now;
   }
 
  private:
-  double& now_at(std::size_t r) {
-    now.resize(receivers.size());
-    return now[r];
-  }
   [[nodiscard]] double sample(Index n, std::size_t r) const {
     return n < 0 || samples.empty() ? 0 : samples[static_cast<std::size_t>(n) * receivers.size() + r];
   }

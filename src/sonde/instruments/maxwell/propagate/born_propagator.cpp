@@ -20,11 +20,11 @@ namespace {
 
 /// One after the other.
 PlaneHooks both(const PlaneHooks& first, const PlaneHooks& second) {
-  const auto joined = [](const std::function<void(Index)>& a, const std::function<void(Index)>& b) {
+  const auto joined = [](const PlaneHooks::Hook& a, const PlaneHooks::Hook& b) {
     if (!a || !b) return a ? a : b;
-    return std::function<void(Index)>([a, b](Index k) {
-      a(k);
-      b(k);
+    return PlaneHooks::Hook([a, b](const PlaneRows& rows) {
+      a(rows);
+      b(rows);
     });
   };
   return {joined(first.before_magnetic, second.before_magnetic), joined(first.after_magnetic, second.after_magnetic),
@@ -83,23 +83,29 @@ void BornPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
   Impl& at = *impl_;
   const Injections<T> injections = at.background.injections(shot.sources);
   const Injections<T> none(injections.size());
-  const std::vector<Index> bounds = at.background.parts();
+  auto of_fields = at.background.probes(shot.receivers), of_moved = at.moved.probes(shot.receivers);
   const PlaneHooks of_background = both(at.keep_hooks(), beside.background);
-  const PlaneHooks of_change = both({.after_magnetic = [&](Index k) { at.add_to_magnetic(k); },
-                                     .after_electric = [&](Index k) { at.add_to_electric(k); }},
+  const PlaneHooks of_change = both({.after_magnetic = [&](const PlaneRows& rows) { at.add_to_magnetic(rows); },
+                                     .after_electric = [&](const PlaneRows& rows) { at.add_to_electric(rows); }},
                                     beside.change);
   for (Index n = 0; n < steps; ++n) {
     check_interrupt();
     if (beside.before) beside.before(n);
     const std::size_t of_sources = static_cast<std::size_t>(n) * sources;
     const std::size_t of_receivers = static_cast<std::size_t>(n) * receivers;
-    at.background.step(bounds, injections, amplitudes.subspan(of_sources, sources), of_background);
-    if (amplitude_changes.empty())
-      at.moved.step(bounds, none, {}, of_change);
-    else
-      at.moved.step(bounds, injections, amplitude_changes.subspan(of_sources, sources), of_change);
-    if (!record.empty()) at.background.read(shot.receivers, record.subspan(of_receivers, receivers));
-    at.moved.read(shot.receivers, record_change.subspan(of_receivers, receivers));
+    at.background.make({.first_step = n,
+                        .sources = injections,
+                        .amplitudes = amplitudes.subspan(of_sources, sources),
+                        .hooks = of_background,
+                        .probes = &of_fields});
+    const bool excited = !amplitude_changes.empty();
+    at.moved.make({.first_step = n,
+                   .sources = excited ? injections : none,
+                   .amplitudes = excited ? amplitude_changes.subspan(of_sources, sources) : amplitude_changes,
+                   .hooks = of_change,
+                   .probes = &of_moved});
+    if (!record.empty()) of_fields.take(0, record.subspan(of_receivers, receivers));
+    of_moved.take(0, record_change.subspan(of_receivers, receivers));
     if (beside.after) beside.after(n);
   }
 }

@@ -36,13 +36,13 @@ void DeviceBackSweep<T>::make_sums(const Wanted& wanted) {
 
 /// v of H is -u.
 template <class T>
-void DeviceBackSweep<T>::add(bool electric, const KeptFields<T>& kept) {
+void DeviceBackSweep<T>::add(bool electric, Index n, const KeptFields<T>& kept) {
   const NodeBox box = kept.box();
   device::BoxFields<T> made = fields_.in_box(box);
   const auto in = [](Array& array) { return array.empty() ? nullptr : static_cast<T*>(array.data()); };
   for (const Component c : fields_.problem().grid.components()) {
     if (is_electric(c) != electric) continue;
-    const typename KeptFields<T>::Row all = kept.row(c, box.first[0], box.first[1]);
+    const typename KeptFields<T>::Row all = kept.row(n, c, box.first[0], box.first[1]);
     made.field[made.fields++] = {.field = fields_.field(c),
                                  .before = all.before,
                                  .after = all.after,
@@ -62,9 +62,9 @@ void DeviceBackSweep<T>::take_back(KeptFields<T>* kept, const Wanted& wanted, In
   Event there(fields_.stream().device()), used(fields_.stream().device());
   there.record(*kept->stream());
   there.hold(fields_.stream());
-  if (wanted.electric()) add(true, *kept);
+  if (wanted.electric()) add(true, n, *kept);
   if (wanted.magnetic)
-    fields_.step_with([&] { add(false, *kept); });
+    fields_.step_with([&] { add(false, n, *kept); });
   else
     fields_.step();
   used.record(fields_.stream());

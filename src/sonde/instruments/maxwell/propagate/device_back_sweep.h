@@ -25,7 +25,7 @@ class DeviceBackSweep {
 
  private:
   void make_sums(const Wanted& wanted);
-  void add(bool electric, const KeptFields<T>& kept);
+  void add(bool electric, Index n, const KeptFields<T>& kept);
   void take_back(KeptFields<T>* kept, const Wanted& wanted, Index n);
 
   DeviceStepper<T> fields_;

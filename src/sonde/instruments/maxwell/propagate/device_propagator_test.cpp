@@ -217,14 +217,15 @@ TEST_P(PropagatorOnEachDevice, ShowsItsPlanesOnTheCpuOnly) {
   Propagator<float> fields(problem, device());
   if (device().is_cpu()) {
     std::atomic<Index> seen = 0;
-    fields.run({}, 1, {}, {}, {.planes = {.before_electric = [&](Index) { ++seen; }}});
+    fields.run({}, 1, {}, {}, {.planes = {.before_electric = [&](const PlaneRows&) { ++seen; }}});
     EXPECT_EQ(seen, problem.grid.extent(Axis::z));
     return;
   }
   EXPECT_EQ(sonde::testing::error_of(ErrorKind::not_supported, [&] { (void)fields.row(Component::Ey, 0, 0); }),
             "error: a row of the fields: the fields are in the memory of a GPU\nhint: run on the CPU");
-  EXPECT_EQ(sonde::testing::error_of(ErrorKind::not_supported,
-                                     [&] { fields.run({}, 1, {}, {}, {.planes = {.before_electric = [](Index) {}}}); }),
+  EXPECT_EQ(sonde::testing::error_of(
+                ErrorKind::not_supported,
+                [&] { fields.run({}, 1, {}, {}, {.planes = {.before_electric = [](const PlaneRows&) {}}}); }),
             "error: work beside the planes of a step: the fields are in the memory of a GPU\nhint: run on the CPU");
 }
 
@@ -245,15 +246,13 @@ class StatesOnDevice : public KeptFields<T> {
     }
   }
   [[nodiscard]] NodeBox box() const override { return {{}, grid_.extents()}; }
-  [[nodiscard]] bool begin_step(Index n) override {
-    step_ = static_cast<std::size_t>(n);
-    return true;
-  }
-  [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override {
-    const auto at = [&](std::size_t step) {
-      return static_cast<const T*>(fields_[step][static_cast<std::size_t>(c)].data()) + grid_.index(k, j, 0);
+  [[nodiscard]] bool begin_step(Index) override { return true; }
+  [[nodiscard]] typename KeptFields<T>::Row row(Index n, Component c, Index k, Index j) const override {
+    const auto at = [&](Index step) {
+      return static_cast<const T*>(fields_[static_cast<std::size_t>(step)][static_cast<std::size_t>(c)].data()) +
+             grid_.index(k, j, 0);
     };
-    return {.before = at(step_), .after = at(step_ + 1)};
+    return {.before = at(n), .after = at(n + 1)};
   }
   [[nodiscard]] Stream* stream() const override { return stream_.device().is_cpu() ? nullptr : &stream_; }
 
@@ -261,7 +260,6 @@ class StatesOnDevice : public KeptFields<T> {
   const Grid& grid_;
   mutable Stream stream_;
   std::vector<std::array<Array, 6>> fields_;
-  std::size_t step_ = 0;
 };
 
 class BackPropagatorOnEachDevice : public sonde::testing::EachDevice {
@@ -414,13 +412,13 @@ TEST_P(BornPropagatorOnEachDevice, ShowsItsPlanesOnTheCpuOnly) {
   BornPropagator<float> fields(problem, testing::mixed_change(problem, 7), device());
   if (device().is_cpu()) {
     std::atomic<Index> seen = 0;
-    fields.run({}, 1, {}, {}, {}, {}, {.change = {.before_electric = [&](Index) { ++seen; }}});
+    fields.run({}, 1, {}, {}, {}, {}, {.change = {.before_electric = [&](const PlaneRows&) { ++seen; }}});
     EXPECT_EQ(seen, problem.grid.extent(Axis::z));
     return;
   }
   EXPECT_EQ(sonde::testing::error_of(
                 ErrorKind::not_supported,
-                [&] { fields.run({}, 1, {}, {}, {}, {}, {.change = {.before_electric = [](Index) {}}}); }),
+                [&] { fields.run({}, 1, {}, {}, {}, {}, {.change = {.before_electric = [](const PlaneRows&) {}}}); }),
             "error: work beside the planes of a linearised step: not on a GPU\nhint: run on the CPU");
 }
 

@@ -19,7 +19,8 @@ struct EnergyMeter<T>::Impl {
   NodeBox box{};
   std::vector<double> electric, magnetic;  // [z]
   bool measured = false;
-  // H of a plane before its step: from before_magnetic to after_magnetic, so that as many are in use as threads.
+  // H of rows of a plane before their step: from before_magnetic to after_magnetic, so that as many are in use as
+  // threads.
   std::vector<Plane> old;  // [z], empty where none is in use
   std::vector<Plane> unused;
   std::mutex guard;  // of `unused`
@@ -40,22 +41,24 @@ struct EnergyMeter<T>::Impl {
 
   /// body(component, node of the row's first element, row from the box's first x on).
   template <class Body>
-  void for_each_row(bool electric_ones, Index k, const Body& body) const {
+  void for_each_row(bool electric_ones, const PlaneRows& at, const Body& body) const {
     for (const Component c : problem.grid.components())
-      for (Index j = box.first[1]; is_electric(c) == electric_ones && j < box.last[1]; ++j)
-        body(c, static_cast<std::size_t>(problem.grid.index(k, j, box.first[2])), fields.row(c, k, j) + box.first[2]);
+      for (Index j = std::max(at.first, box.first[1]);
+           is_electric(c) == electric_ones && j < std::min(at.last, box.last[1]); ++j)
+        body(c, static_cast<std::size_t>(problem.grid.index(at.k, j, box.first[2])),
+             fields.row(c, at.k, j) + box.first[2]);
   }
 
-  void add_electric(Index k) {
+  void add_electric(const PlaneRows& at) {
     double sum = 0;
-    for_each_row(true, k, [&](Component c, std::size_t node, const T* e) {
+    for_each_row(true, at, [&](Component c, std::size_t node, const T* e) {
       const double* eps_r = problem.medium.eps_r[place(c)].data() + node;
       for (Index x = 0; x < box.extent(2); ++x) sum += eps_r[x] * static_cast<double>(e[x]) * static_cast<double>(e[x]);
     });
-    electric[static_cast<std::size_t>(k)] = sum;
+    electric[static_cast<std::size_t>(at.k)] += sum;
   }
 
-  void keep_magnetic(Index k) {
+  void keep_magnetic(const PlaneRows& at) {
     Plane plane;
     {
       const std::lock_guard lock(guard);
@@ -65,22 +68,22 @@ struct EnergyMeter<T>::Impl {
       }
     }
     plane.clear();
-    for_each_row(false, k,
+    for_each_row(false, at,
                  [&](Component, std::size_t, const T* h) { plane.insert(plane.end(), h, h + box.extent(2)); });
-    old[static_cast<std::size_t>(k)] = std::move(plane);
+    old[static_cast<std::size_t>(at.k)] = std::move(plane);
   }
 
-  void add_magnetic(Index k) {
-    Plane plane = std::move(old[static_cast<std::size_t>(k)]);
+  void add_magnetic(const PlaneRows& at) {
+    Plane plane = std::move(old[static_cast<std::size_t>(at.k)]);
     const T* before = plane.data();
     double sum = 0;
-    for_each_row(false, k, [&](Component c, std::size_t node, const T* h) {
+    for_each_row(false, at, [&](Component c, std::size_t node, const T* h) {
       const double* mu_r = problem.medium.mu_r[place(c)].data() + node;
       for (Index x = 0; x < box.extent(2); ++x)
         sum += mu_r[x] * static_cast<double>(before[x]) * static_cast<double>(h[x]);
       before += box.extent(2);
     });
-    magnetic[static_cast<std::size_t>(k)] = sum;
+    magnetic[static_cast<std::size_t>(at.k)] += sum;
     const std::lock_guard lock(guard);
     unused.push_back(std::move(plane));
   }
@@ -96,9 +99,9 @@ EnergyMeter<T>::EnergyMeter(EnergyMeter&&) noexcept = default;
 
 template <class T>
 PlaneHooks EnergyMeter<T>::hooks() {
-  const auto when_counted = [at = impl_.get()](void (Impl::*body)(Index)) {
-    return [at, body](Index k) {
-      if (at->counts(k)) (at->*body)(k);
+  const auto when_counted = [at = impl_.get()](void (Impl::*body)(const PlaneRows&)) {
+    return [at, body](const PlaneRows& rows) {
+      if (at->counts(rows.k)) (at->*body)(rows);
     };
   };
   return {.before_magnetic = when_counted(&Impl::keep_magnetic),
@@ -109,6 +112,8 @@ PlaneHooks EnergyMeter<T>::hooks() {
 template <class T>
 void EnergyMeter<T>::measure_next(bool measured) {
   impl_->measured = measured;
+  // Added to by the strips of rows of a plane, which follow one another in the order of y.
+  for (auto* planes : {&impl_->electric, &impl_->magnetic}) std::fill(planes->begin(), planes->end(), 0.0);
 }
 
 template <class T>

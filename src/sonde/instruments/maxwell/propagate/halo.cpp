@@ -20,10 +20,10 @@ void for_each_carried(Stepper<T>& part, Component c, std::size_t t, const NodeBo
   const Index pitch = part.lattice.pitch, first = box.first[2], last = box.last[2];
   const Axis along = curl_terms(c)[t].along;
   if (along == Axis::x) {
-    T* row = carried + part.table_row(k, j) * layer.width();
-    const Index low = std::min(last, layer.low), high = std::max(first, layer.high);
-    if (first < low) body(row + first, low - first);
-    if (high < last) body(row + layer.slot(high), last - high);
+    const auto [below, above] = part.ends_of(layer);
+    const Index row = part.table_row(k, j), low = std::min(last, layer.low), high = std::max(first, layer.high);
+    if (first < low) body(carried + row * below.pitch + below.place + first, low - first);
+    if (high < last) body(carried + row * above.pitch + above.place + high - above.first, last - high);
     return;
   }
   if (along == Axis::z && layer.has(k))
@@ -76,6 +76,13 @@ void put(Stepper<T>& part, const NodeBox& box, const std::vector<T>& from) {
         next += count;
       },
       [&](Component c, Index k, Index j) { part.fill_ends(c, part.row_of(c, k, j)); });
+  for (const Component c : part.problem.grid.components())
+    for (std::size_t t = 0; is_electric(c) && t < 2; ++t) {
+      Layer<T>& layer = part.layers[which(c)][t];
+      if (layer.carried.empty() || curl_terms(c)[t].along != Axis::x) continue;
+      for (Index k = box.first[0]; k < box.last[0]; ++k)
+        for (Index j = box.first[1]; j < box.last[1]; ++j) part.fill_carried_ends(c, layer, part.table_row(k, j));
+    }
 }
 
 }  // namespace

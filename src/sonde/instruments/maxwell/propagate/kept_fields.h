@@ -10,6 +10,7 @@ namespace sonde::maxwell {
 struct NodeBox {
   Triple first{}, last{};
 
+  friend bool operator==(const NodeBox&, const NodeBox&) = default;
   [[nodiscard]] Index extent(std::size_t axis) const { return last[axis] - first[axis]; }
   [[nodiscard]] Index count() const { return extent(0) * extent(1) * extent(2); }
   [[nodiscard]] bool has_row(Index k, Index j) const {
@@ -28,14 +29,16 @@ class KeptFields {
   [[nodiscard]] virtual NodeBox box() const = 0;
   /// Step n is taken back next; from one thread, n falling. False: it adds nothing to the sums.
   [[nodiscard]] virtual bool begin_step(Index n) = 0;
-  /// A row of a component in that step, from the box's first x on: the field before and after it, or the difference and
-  /// the sum of these, those of them that are kept. Threads ask at the same time.
+  /// How many steps may be begun before the first of them is done with.
+  [[nodiscard]] virtual Index steps_at_once() const { return 1; }
+  /// A row of a component in a step that is begun, from the box's first x on: the field before and after it, or the
+  /// difference and the sum of these, those of them that are kept. Threads ask at the same time.
   struct Row {
     const T *before = nullptr, *after = nullptr, *difference = nullptr, *sum = nullptr;
   };
-  [[nodiscard]] virtual Row row(Component c, Index k, Index j) const = 0;
+  [[nodiscard]] virtual Row row(Index n, Component c, Index k, Index j) const = 0;
   /// The polarisation of a pole before that step, where it was kept; on the CPU.
-  [[nodiscard]] virtual const T* pole_row(std::size_t, Component, Index, Index) const { return nullptr; }
+  [[nodiscard]] virtual const T* pole_row(Index /*n*/, std::size_t, Component, Index, Index) const { return nullptr; }
   /// On a GPU the queue by which they come; nullptr on the CPU.
   [[nodiscard]] virtual Stream* stream() const { return nullptr; }
 };

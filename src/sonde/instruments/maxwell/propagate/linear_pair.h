@@ -58,22 +58,22 @@ struct LinearPair {
   }
 
   template <class Body>
-  void for_each_row(bool electric, Index k, const Body& body) {
+  void for_each_row(bool electric, const PlaneRows& at, const Body& body) {
     for (const Component c : background.problem.grid.components())
-      for (Index j = 0; is_electric(c) == electric && changes(c) && j < background.lattice.extents[1]; ++j)
-        body(c, j, background.table_row(k, j));
+      for (Index j = at.first; is_electric(c) == electric && changes(c) && j < at.last; ++j)
+        body(c, j, background.table_row(at.k, j));
   }
 
-  void keep(bool electric, Index k) {
-    for_each_row(electric, k, [&](Component c, Index j, Index) {
+  void keep(bool electric, const PlaneRows& at) {
+    for_each_row(electric, at, [&, k = at.k](Component c, Index j, Index) {
       std::copy_n(background.row_of(c, k, j), background.width(), before_row(c, k, j));
       for (std::size_t p = 0; electric && p < poles.size(); ++p)
         std::copy_n(pole_row(background, p, c, k, j), background.width(), row_in(poles[p].before[place(c)], k, j));
     });
   }
 
-  void add_to_magnetic(Index k) {
-    for_each_row(false, k, [&](Component c, Index j, Index at) {
+  void add_to_magnetic(const PlaneRows& rows) {
+    for_each_row(false, rows, [&, k = rows.k](Component c, Index j, Index at) {
       const T *old = before_row(c, k, j), *now = background.row_of(c, k, j), *by = magnetic[place(c)][at];
       T* to = moved.row_of(c, k, j);
       for (Index x = 0; x < moved.width(); ++x) to[x] += by[x] * (now[x] - old[x]);
@@ -81,8 +81,8 @@ struct LinearPair {
     });
   }
 
-  void add_to_electric(Index k) {
-    for_each_row(true, k, [&](Component c, Index j, Index at) {
+  void add_to_electric(const PlaneRows& rows) {
+    for_each_row(true, rows, [&, k = rows.k](Component c, Index j, Index at) {
       const T *old = before_row(c, k, j), *now = background.row_of(c, k, j);
       for (const auto& [table, sign] : {std::pair(&difference[place(c)], T(-1)), std::pair(&sum[place(c)], T(1))})
         if (!table->empty())
@@ -146,8 +146,8 @@ struct LinearPair {
   }
 
   [[nodiscard]] PlaneHooks keep_hooks() {
-    return {.before_magnetic = [this](Index k) { keep(false, k); },
-            .before_electric = [this](Index k) { keep(true, k); }};
+    return {.before_magnetic = [this](const PlaneRows& at) { keep(false, at); },
+            .before_electric = [this](const PlaneRows& at) { keep(true, at); }};
   }
 
   [[nodiscard]] std::size_t bytes() const {

@@ -112,13 +112,24 @@ void Propagator<T>::run(const Acquisition& shot, Index steps, std::span<const do
   const Acquisition here =
       part != nullptr ? Acquisition{part->injected(shot.sources), part->read(shot.receivers)} : shot;
   const Injections<T> injections = impl_->injections(here.sources);
-  const std::vector<Index> bounds = impl_->parts();
-  for (Index n = 0; n < steps; ++n) {
+  auto of_receivers = impl_->probes(here.receivers);
+  const Index most = impl_->steps_at_once(beside.before || beside.after ? 1 : steps, beside.together);
+  for (Index n = 0; n < steps;) {
     check_interrupt();
+    const Index together = std::min(most, steps - n);
     if (beside.before) beside.before(n);
-    impl_->step(bounds, injections, amplitudes.subspan(static_cast<std::size_t>(n) * sources, sources), beside.planes);
-    impl_->read(here.receivers, record.subspan(static_cast<std::size_t>(n) * receivers, receivers));
-    if (beside.after) beside.after(n, *this);
+    impl_->make({.first_step = n,
+                 .steps = together,
+                 .sources = injections,
+                 .amplitudes = amplitudes.subspan(static_cast<std::size_t>(n) * sources,
+                                                  static_cast<std::size_t>(together) * sources),
+                 .hooks = beside.planes,
+                 .probes = &of_receivers});
+    for (Index t = 0; t < together; ++t, ++n) {
+      of_receivers.take(t, record.subspan(static_cast<std::size_t>(n) * receivers, receivers));
+      if (beside.counted) beside.counted();
+    }
+    if (beside.after) beside.after(n - 1, *this);
   }
   if (part != nullptr) part->add_up(record);
 }
@@ -144,11 +155,13 @@ void Propagator<T>::run_on_device(const Acquisition& shot, Index steps, std::spa
     if (alone && n + Fields::at_once <= steps) {
       device_->steps_at_once();
       n += Fields::at_once;
+      for (Index t = 0; beside.counted && t < Fields::at_once; ++t) beside.counted();
       continue;
     }
     if (beside.before) beside.before(n);
     device_->step();
     if (beside.after) beside.after(n, *this);
+    if (beside.counted) beside.counted();
     ++n;
   }
   const std::vector<double> samples = device_->samples();
@@ -201,9 +214,7 @@ PropagatorBytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles, De
     made.in_preparation += sizeof(double) * nodes * factors;
     for (const CurlTerm& term : curl_terms(c)) {
       if (!grid.has(term.of) || !grid.has(term.along)) continue;
-      const Index layers = grid.low(term.along) + grid.high(term.along), extent = grid.extent(term.along);
-      made.state += sizeof(T) * static_cast<std::size_t>(
-                                    (term.along == Axis::x ? lattice.rows() : lattice.elements() / extent) * layers);
+      made.state += sizeof(T) * static_cast<std::size_t>(stepping::psi_elements(grid, lattice, term, 0));
     }
   }
   made.lasting += made.state;

@@ -63,11 +63,14 @@ class Propagator {
   /// Row [x] of a pole's polarisation; on the CPU.
   [[nodiscard]] const T* pole_row(std::size_t pole, Component c, Index k, Index j) const;
 
-  /// What goes on beside the steps 0, 1, ... of a run.
+  /// What goes on beside the steps 0, 1, ... of a run. With `before` or `after` each step goes through memory by
+  /// itself; otherwise several do together, by parts of the fields that fit into the cache, with the same numbers.
   struct Beside {
     std::function<void(Index step)> before{};
     PlaneHooks planes{};  ///< Error(not_supported) on a GPU
     std::function<void(Index step, const Propagator& fields)> after{};
+    std::function<void()> counted{};  ///< for each step, at some time behind it
+    Index together = 0;               ///< most steps that go through memory together; 0: as many as pay
   };
   /// Runs `steps` steps. `amplitudes`: [step][source]; `record`: [step][receiver], float64 of T values. Checks for an
   /// interrupt between steps. On a GPU what goes on beside a step is called when the step is queued, and may queue work

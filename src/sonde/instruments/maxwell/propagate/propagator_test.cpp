@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/maxwell/propagate/propagator.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,11 +45,11 @@ class PropagatorOf : public ::testing::TestWithParam<MixedCase> {
         start_(testing::mixed_state(problem_, 4)) {}
 
   template <class T>
-  std::vector<double> record() const {
+  std::vector<double> record(Index together = 0) const {
     Propagator<T> fast(problem_);
     fast.set_state(start_);
     std::vector<double> made(static_cast<std::size_t>(fast_steps) * shot_.receivers.size());
-    fast.run(shot_, fast_steps, flat(sources_), made);
+    fast.run(shot_, fast_steps, flat(sources_), made, {.together = together});
     return weighted(std::move(made), shot_);
   }
   [[nodiscard]] std::vector<double> expected() const {
@@ -103,6 +104,18 @@ TEST_P(PropagatorOf, GivesTheSameBitsWithAnyNumberOfThreads) {
   set_thread_count(before);
   EXPECT_EQ(records[0], records[1]);
   EXPECT_EQ(records[0], records[2]);
+}
+
+TEST_P(PropagatorOf, GivesTheSameBitsWithAnyNumberOfStepsTogether) {
+  const int before = thread_count();
+  const std::vector<double> wanted = record<float>(1);
+  for (const int threads : {1, 2, 3})
+    for (const Index together : {0, 2, 3, 5, 8}) {
+      SCOPED_TRACE(fmt::format("{} threads, {} steps", threads, together));
+      set_thread_count(threads);
+      EXPECT_EQ(record<float>(together), wanted);
+    }
+  set_thread_count(before);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, PropagatorOf,

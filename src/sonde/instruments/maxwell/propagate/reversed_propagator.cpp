@@ -52,21 +52,25 @@ struct ReversedPropagator<T>::Impl {
         sources(fields.injections(points_in(box, run.problem().grid, points, fields.problem.grid, box.first))) {
     for (const Component c : fields.problem.grid.components())
       for (Index k = 0; k < box.extent(0); ++k) {
-        for (Index j = 0; j < box.extent(1); ++j)
+        for (Index j = 0; j < box.extent(1); ++j) {
           std::copy_n(run.row(c, box.first[0] + k, box.first[1] + j) + box.first[2], box.extent(2),
                       fields.row_of(c, k, j));
-        fields.fill_ends(c, k);
+          fields.fill_ends(c, fields.row_of(c, k, j));
+        }
       }
   }
 
-  /// In the planes of the box; what `after` writes has its images too.
+  /// In the rows of the box; what `after` writes has its images too.
   [[nodiscard]] PlaneHooks local(const PlaneHooks& hooks) {
-    const auto moved = [this](const std::function<void(Index)>& hook, bool after, bool electric) {
-      if (!hook) return std::function<void(Index)>{};
-      return std::function<void(Index)>([this, &hook, after, electric](Index k) {
-        if (k + box.first[0] >= asked.first[0]) hook(k + box.first[0]);
+    const auto moved = [this](const PlaneHooks::Hook& hook, bool after, bool electric) {
+      if (!hook) return PlaneHooks::Hook{};
+      return PlaneHooks::Hook([this, &hook, after, electric](const PlaneRows& at) {
+        const PlaneRows whole{at.step, at.k + box.first[0], std::max(at.first + box.first[1], asked.first[1]),
+                              at.last + box.first[1]};
+        if (whole.k >= asked.first[0]) hook(whole);
         for (const Component c : fields.problem.grid.components())
-          if (after && is_electric(c) == electric) fields.fill_ends(c, k);
+          for (Index j = at.first; after && is_electric(c) == electric && j < at.last; ++j)
+            fields.fill_ends(c, fields.row_of(c, at.k, j));
       });
     };
     return {.before_magnetic = moved(hooks.before_magnetic, false, false),
@@ -86,7 +90,8 @@ ReversedPropagator<T>::~ReversedPropagator() = default;
 template <class T>
 void ReversedPropagator<T>::step(std::span<const double> amplitudes, const PlaneHooks& hooks) {
   const PlaneHooks beside = impl_->local(hooks);
-  for (const bool electric : {true, false}) impl_->fields.half_step(electric, impl_->sources, amplitudes, beside);
+  for (const bool electric : {true, false})
+    impl_->fields.make_half(electric, {.sources = impl_->sources, .amplitudes = amplitudes, .hooks = beside});
 }
 
 template <class T>

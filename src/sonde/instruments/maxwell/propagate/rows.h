@@ -14,10 +14,10 @@ template <class T>
 struct Derivative {
   std::array<const T*, 8> taps{};  ///< as many as the order
   std::array<T, 8> weights{};
+  Index pitch = 0;  ///< from the taps of a row to those of the next one
 };
 
-/// Rows one pitch apart that a loop goes through with the same weights: taps and results move on by it from row to row,
-/// factors are where the table says.
+/// Rows of results, one pitch apart, that a loop goes through with the same weights; factors are where the table says.
 struct RowBlock {
   Index rows = 1, pitch = 0, width = 0;
 };
@@ -29,19 +29,20 @@ struct LayerFactors {
 };
 
 /// The loops of a step for a stencil order. All rows may be read beyond their ends by half
-/// the order. `first` is the x where rows of factors begin to count.
+/// the order. `first` is the x where rows of factors begin to count, `per_row` how many of the layer's factors are gone
+/// on by from row to row.
 template <class T>
 struct RowKernels {
   /// e <- ca e + cb (a + b).
   void (*electric)(const Derivative<T>& a, const Derivative<T>& b, const T* const* ca, const T* const* cb, T* e,
                    const RowBlock& block);
   /// h <- h + cq a, or h + cq (a + b).
-  void (*magnetic)(const Derivative<T>& a, const T* const* cq, T* h, const RowBlock& block);
+  void (*magnetic)(const Derivative<T>& a, const T* const* cq, Index first, T* h, const RowBlock& block);
   void (*magnetic_of_two)(const Derivative<T>& a, const Derivative<T>& b, const T* const* cq, T* h,
                           const RowBlock& block);
   /// What a layer adds beside the plain update: psi <- b psi + a d, then to <- to + factor ((k_inverse - 1) d + psi).
-  /// The layer's factors are those of one plane, or one for each x; psi has rows of its own pitch.
-  void (*layer)(const Derivative<T>& d, const LayerFactors<T>& layer, const T* const* factor, Index first, T* psi,
+  /// The layer's factors are those of a row, or one for each x; psi has rows of its own pitch.
+  void (*layer)(const Derivative<T>& d, const LayerFactors<T>& layer, Index per_row, const T* const* factor, T* psi,
                 Index psi_pitch, T* to, const RowBlock& block);
   void (*layer_along_x)(const Derivative<T>& d, const LayerFactors<T>& layer, const T* const* factor, Index first,
                         T* psi, Index psi_pitch, T* to, const RowBlock& block);
@@ -52,7 +53,7 @@ template <class T>
 struct TransposeKernels {
   /// What a layer keeps and carries of its component: psi <- b psi + field, carried = (k_inverse - 1) field + a psi;
   /// psi and carried have rows of their own pitch.
-  void (*carry)(const T* field, const LayerFactors<T>& layer, T* psi, T* carried, Index psi_pitch,
+  void (*carry)(const T* field, const LayerFactors<T>& layer, Index per_row, T* psi, T* carried, Index psi_pitch,
                 const RowBlock& block);
   void (*carry_along_x)(const T* field, const LayerFactors<T>& layer, T* psi, T* carried, Index psi_pitch,
                         const RowBlock& block);

@@ -19,8 +19,8 @@ SONDE_INLINE T value(const std::array<const T*, 8>& taps, const std::array<T, 8>
 }
 
 template <int order, class T>
-SONDE_INLINE void next_row(std::array<const T*, 8>& taps, Index pitch) {
-  for (std::size_t q = 0; q < order; ++q) taps[q] += pitch;
+SONDE_INLINE void next_row(Derivative<T>& d) {
+  for (std::size_t q = 0; q < order; ++q) d.taps[q] += d.pitch;
 }
 
 // Copies of the descriptions, so that stores to a row are known not to change them.
@@ -32,19 +32,19 @@ SONDE_INLINE void electric(Derivative<T> a, Derivative<T> b, const T* const* ca_
 #pragma GCC ivdep
     for (Index x = 0; x < block.width; ++x)
       e[x] = ca[x] * e[x] + cb[x] * (value<order>(a.taps, a.weights, x) + value<order>(b.taps, b.weights, x));
-    next_row<order>(a.taps, block.pitch);
-    next_row<order>(b.taps, block.pitch);
+    next_row<order>(a);
+    next_row<order>(b);
     e += block.pitch;
   }
 }
 
 template <int order, class T>
-SONDE_INLINE void magnetic(Derivative<T> a, const T* const* cq_rows, T* h, const RowBlock block) {
+SONDE_INLINE void magnetic(Derivative<T> a, const T* const* cq_rows, Index first, T* h, const RowBlock block) {
   for (Index row = 0; row < block.rows; ++row) {
-    const T* cq = cq_rows[row];
+    const T* cq = cq_rows[row] + first;
 #pragma GCC ivdep
     for (Index x = 0; x < block.width; ++x) h[x] += cq[x] * value<order>(a.taps, a.weights, x);
-    next_row<order>(a.taps, block.pitch);
+    next_row<order>(a);
     h += block.pitch;
   }
 }
@@ -57,41 +57,45 @@ SONDE_INLINE void magnetic_of_two(Derivative<T> a, Derivative<T> b, const T* con
 #pragma GCC ivdep
     for (Index x = 0; x < block.width; ++x)
       h[x] += cq[x] * (value<order>(a.taps, a.weights, x) + value<order>(b.taps, b.weights, x));
-    next_row<order>(a.taps, block.pitch);
-    next_row<order>(b.taps, block.pitch);
+    next_row<order>(a);
+    next_row<order>(b);
     h += block.pitch;
   }
 }
 
 template <int order, bool along_x, class T>
-SONDE_INLINE void layer(Derivative<T> d, const LayerFactors<T> by, const T* const* factor_rows, Index first, T* psi,
-                        Index psi_pitch, T* to, const RowBlock block) {
+SONDE_INLINE void layer(Derivative<T> d, const LayerFactors<T> by, Index per_row, const T* const* factor_rows,
+                        Index first, T* psi, Index psi_pitch, T* to, const RowBlock block) {
   for (Index row = 0; row < block.rows; ++row) {
     const T* factor = factor_rows[row] + first;
+    const T *a = by.a + row * per_row, *b = by.b + row * per_row, *k_inverse = by.k_inverse + row * per_row;
+    // A line of each row of a few: too little for the processor to see what comes next.
+    if (along_x) __builtin_prefetch(psi + 8 * psi_pitch, 1);
 #pragma GCC ivdep
     for (Index x = 0; x < block.width; ++x) {
       const Index at = along_x ? x : 0;
       const T derived = value<order>(d.taps, d.weights, x);
-      const T now = by.b[at] * psi[x] + by.a[at] * derived;
+      const T now = b[at] * psi[x] + a[at] * derived;
       psi[x] = now;
-      to[x] += factor[x] * ((by.k_inverse[at] - 1) * derived + now);
+      to[x] += factor[x] * ((k_inverse[at] - 1) * derived + now);
     }
-    next_row<order>(d.taps, block.pitch);
+    next_row<order>(d);
     psi += psi_pitch;
     to += block.pitch;
   }
 }
 
 template <bool along_x, class T>
-SONDE_INLINE void carry(const T* field, const LayerFactors<T> by, T* psi, T* carried, Index psi_pitch,
+SONDE_INLINE void carry(const T* field, const LayerFactors<T> by, Index per_row, T* psi, T* carried, Index psi_pitch,
                         const RowBlock block) {
   for (Index row = 0; row < block.rows; ++row) {
+    const T *a = by.a + row * per_row, *b = by.b + row * per_row, *k_inverse = by.k_inverse + row * per_row;
 #pragma GCC ivdep
     for (Index x = 0; x < block.width; ++x) {
       const Index at = along_x ? x : 0;
-      const T now = by.b[at] * psi[x] + field[x];
+      const T now = b[at] * psi[x] + field[x];
       psi[x] = now;
-      carried[x] = (by.k_inverse[at] - 1) * field[x] + by.a[at] * now;
+      carried[x] = (k_inverse[at] - 1) * field[x] + a[at] * now;
     }
     field += block.pitch;
     psi += psi_pitch;
@@ -141,32 +145,34 @@ SONDE_INLINE void add_products(const T* w, T factor, const T* change, T* to, Ind
                                            const T* const* cb, T* e, const RowBlock& block) {                          \
     rows::electric<order, T>(a, b, ca, cb, e, block);                                                                  \
   }                                                                                                                    \
-  SONDE_MULTIVERSION void magnetic_##order(const Derivative<T>& a, const T* const* cq, T* h, const RowBlock& block) {  \
-    rows::magnetic<order, T>(a, cq, h, block);                                                                         \
+  SONDE_MULTIVERSION void magnetic_##order(const Derivative<T>& a, const T* const* cq, Index first, T* h,              \
+                                           const RowBlock& block) {                                                    \
+    rows::magnetic<order, T>(a, cq, first, h, block);                                                                  \
   }                                                                                                                    \
   SONDE_MULTIVERSION void magnetic_of_two_##order(const Derivative<T>& a, const Derivative<T>& b, const T* const* cq,  \
                                                   T* h, const RowBlock& block) {                                       \
     rows::magnetic_of_two<order, T>(a, b, cq, h, block);                                                               \
   }                                                                                                                    \
-  SONDE_MULTIVERSION void layer_##order(const Derivative<T>& d, const LayerFactors<T>& by, const T* const* factor,     \
-                                        Index first, T* psi, Index psi_pitch, T* to, const RowBlock& block) {          \
-    rows::layer<order, false, T>(d, by, factor, first, psi, psi_pitch, to, block);                                     \
+  SONDE_MULTIVERSION void layer_##order(const Derivative<T>& d, const LayerFactors<T>& by, Index per_row,              \
+                                        const T* const* factor, T* psi, Index psi_pitch, T* to,                        \
+                                        const RowBlock& block) {                                                       \
+    rows::layer<order, false, T>(d, by, per_row, factor, 0, psi, psi_pitch, to, block);                                \
   }                                                                                                                    \
   SONDE_MULTIVERSION void layer_along_x_##order(const Derivative<T>& d, const LayerFactors<T>& by,                     \
                                                 const T* const* factor, Index first, T* psi, Index psi_pitch, T* to,   \
                                                 const RowBlock& block) {                                               \
-    rows::layer<order, true, T>(d, by, factor, first, psi, psi_pitch, to, block);                                      \
+    rows::layer<order, true, T>(d, by, 0, factor, first, psi, psi_pitch, to, block);                                   \
   }                                                                                                                    \
   constexpr RowKernels<T> of_order_##order{electric_##order, magnetic_##order, magnetic_of_two_##order, layer_##order, \
                                            layer_along_x_##order};
 #define SONDE_TRANSPOSE_OF_TYPE(T)                                                                                  \
-  SONDE_MULTIVERSION void carry(const T* field, const LayerFactors<T>& by, T* psi, T* carried, Index psi_pitch,     \
-                                const RowBlock& block) {                                                            \
-    rows::carry<false, T>(field, by, psi, carried, psi_pitch, block);                                               \
+  SONDE_MULTIVERSION void carry(const T* field, const LayerFactors<T>& by, Index per_row, T* psi, T* carried,       \
+                                Index psi_pitch, const RowBlock& block) {                                           \
+    rows::carry<false, T>(field, by, per_row, psi, carried, psi_pitch, block);                                      \
   }                                                                                                                 \
   SONDE_MULTIVERSION void carry_along_x(const T* field, const LayerFactors<T>& by, T* psi, T* carried,              \
                                         Index psi_pitch, const RowBlock& block) {                                   \
-    rows::carry<true, T>(field, by, psi, carried, psi_pitch, block);                                                \
+    rows::carry<true, T>(field, by, 0, psi, carried, psi_pitch, block);                                             \
   }                                                                                                                 \
   SONDE_MULTIVERSION void add_changes(const T* w, T factor, const T* before, const T* after, T* difference, T* sum, \
                                       Index width) {                                                                \

@@ -22,10 +22,10 @@ struct SecondBackPropagator<T>::Impl : stepping::LinearPair<T> {
         of_poles(this->background.problem.grid) {}
 
   /// d(w dE) = dw dE + w d(dE).
-  void add(bool electric, Index k, const KeptFields<T>& kept, const KeptFields<T>& kept_change) {
-    sums.add_plane(this->moved, electric, k, kept);
-    sums.add_plane(this->background, electric, k, kept_change);
-    if (electric && !of_poles.poles.empty()) of_poles.add_plane(this->background, electric, k, kept);
+  void add(bool electric, const PlaneRows& rows, const KeptFields<T>& kept, const KeptFields<T>& kept_change) {
+    sums.add(this->moved, electric, rows, kept);
+    sums.add(this->background, electric, rows, kept_change);
+    if (electric && !of_poles.poles.empty()) of_poles.add(this->background, electric, rows, kept);
   }
 };
 
@@ -56,39 +56,45 @@ void SecondBackPropagator<T>::run(const Acquisition& shot, Index steps, std::spa
   at.of_poles.clear();
   at.clear();
   const Injections<T> injections = at.background.injections(shot.receivers);
-  const std::vector<Index> bounds = at.background.parts();
+  auto of_sources = at.moved.probes(shot.sources);
   stepping::Residuals residuals{shot.receivers, residual}, changes{shot.receivers, residual_change};
   for (Index k = 0; k < at.background.lattice.extents[0]; ++k) {
     const auto& here = injections[static_cast<std::size_t>(k)];
-    at.keep(true, k);
-    at.background.inject(here, true, residuals.of_end(steps));
-    at.moved.inject(here, true, changes.of_end(steps));
-    at.add_to_electric(k);
-    at.background.carry(true, k);
-    at.moved.carry(true, k);
+    const PlaneRows rows = at.background.whole_plane(k);
+    at.keep(true, rows);
+    at.background.inject(here, true, rows, residuals.of_end(steps));
+    at.moved.inject(here, true, rows, changes.of_end(steps));
+    at.add_to_electric(rows);
+    at.background.carry(true, rows);
+    at.moved.carry(true, rows);
   }
   for (Index n = steps - 1; n >= 0; --n) {
     check_interrupt();
-    const std::span<double> gradient = source_changes.subspan(static_cast<std::size_t>(n) * count, count);
-    stepping::read_sources(at.moved, shot.sources, true, gradient);
     const bool adds = wanted.any() && kept.begin_step(n) && kept_change.begin_step(n);
-    PlaneHooks background = at.keep_hooks(), moved{.after_magnetic = [&](Index k) { at.add_to_magnetic(k); },
-                                                   .after_electric = [&](Index k) { at.add_to_electric(k); }};
+    PlaneHooks background = at.keep_hooks(),
+               moved{.after_magnetic = [&](const PlaneRows&rows) { at.add_to_magnetic(rows); },
+                     .after_electric = [&](const PlaneRows&rows) { at.add_to_electric(rows); }};
     // The sums want w and dw of before this step, and u and du of after it, when the unchanged sweep has made all of
     // its step.
     if (adds && wanted.electric())
-      background.before_electric = [&](Index k) {
-        at.keep(true, k);
-        at.add(true, k, kept, kept_change);
+      background.before_electric = [&](const PlaneRows& rows) {
+        at.keep(true, rows);
+        at.add(true, rows, kept, kept_change);
       };
     if (adds && wanted.magnetic)
-      moved.after_magnetic = [&](Index k) {
-        at.add_to_magnetic(k);
-        at.add(false, k, kept, kept_change);
+      moved.after_magnetic = [&](const PlaneRows& rows) {
+        at.add_to_magnetic(rows);
+        at.add(false, rows, kept, kept_change);
       };
-    at.background.step(bounds, injections, residuals.of_step(n), background);
-    at.moved.step(bounds, injections, changes.of_step(n), moved);
-    stepping::read_sources(at.moved, shot.sources, false, gradient);
+    at.background.make(
+        {.first_step = n, .sources = injections, .amplitudes = residuals.of_steps(n, 1), .hooks = background});
+    at.moved.make({.first_step = n,
+                   .sources = injections,
+                   .amplitudes = changes.of_steps(n, 1),
+                   .hooks = moved,
+                   .probes = &of_sources});
+    stepping::read_sources(of_sources, 0, at.moved.problem.grid,
+                           source_changes.subspan(static_cast<std::size_t>(n) * count, count));
   }
 }
 

@@ -73,6 +73,34 @@ struct Layer {
   [[nodiscard]] Index slot(Index i) const { return i < low ? i : i - high + low; }
 };
 
+/// Along x psi has two arrays of rows of whole vectors, one for each end: nodes behind the layer are gone through too,
+/// where its factors are those of no layer. What is carried is zero there, and in the margin that stencils reach into.
+struct LayerEnd {
+  Index first = 0, last = 0;    ///< nodes
+  Index margin = 0, pitch = 0;  ///< elements of a row, before `first` and in all
+  Index place = 0;              ///< of `first` in row 0
+  [[nodiscard]] Index width() const { return last - first; }
+};
+
+inline std::array<LayerEnd, 2> layer_ends(Index low, Index high, Index extent, Index reach, Index rows) {
+  constexpr Index vector = 8, room = 8;  // elements; stencils reach 4 far
+  const auto whole = [&](Index nodes) {
+    return nodes == 0 ? 0 : std::min(extent, (nodes + reach + vector - 1) / vector * vector);
+  };
+  const Index margin = reach > 0 ? room : 0, at_low = whole(low), at_high = whole(extent - high),
+              low_pitch = at_low + 2 * margin, high_pitch = at_high + 2 * margin;
+  return {LayerEnd{0, at_low, margin, low_pitch, margin},
+          LayerEnd{extent - at_high, extent, margin, high_pitch, rows * low_pitch + margin}};
+}
+
+/// Elements of psi of a curl term; `reach` of stencils where the layers carry what they derive, else 0.
+inline Index psi_elements(const Grid& grid, const Lattice& lattice, const CurlTerm& term, Index reach) {
+  const Index low = grid.low(term.along), high = grid.high(term.along), extent = grid.extent(term.along);
+  if (term.along != Axis::x) return lattice.elements() / extent * (low + high);
+  const auto [below, above] = layer_ends(low, extent - high, extent, reach, lattice.rows());
+  return lattice.rows() * (below.pitch + above.pitch);
+}
+
 template <class T>
 std::vector<T> rounded(const std::vector<double>& values) {
   return {values.begin(), values.end()};
@@ -91,10 +119,7 @@ Layer<T> layer_of(const Grid& grid, const Lattice& lattice, Component c, const C
                 .psi = {},
                 .carried = {}};
   if (made.empty()) return made;
-  const Triple& n = lattice.extents;
-  const Shape shape = term.along == Axis::z   ? Shape{made.width(), n[1], lattice.pitch}
-                      : term.along == Axis::y ? Shape{n[0], made.width(), lattice.pitch}
-                                              : Shape{n[0], n[1], made.width()};
+  const Shape shape{psi_elements(grid, lattice, term, carries ? grid.order() / 2 : 0)};
   made.psi = Array::zeros(Device::cpu(), shape, dtype_of<T>);
   if (carries) made.carried = Array::zeros(Device::cpu(), shape, dtype_of<T>);
   return made;
@@ -138,6 +163,67 @@ struct Injection {
 template <class T>
 using Injections = std::vector<std::vector<Injection<T>>>;
 
+/// Values of the fields at the taps of points in each step of a pass: of H behind its step, of E behind its step too,
+/// but before it in a transposed one.
+template <class T>
+struct Probes {
+  struct Tap {
+    Component component;
+    Index row, x;
+    std::size_t slot;
+  };
+  const std::vector<Point>& points;
+  std::vector<std::vector<Tap>> planes;
+  std::size_t taps = 0;
+  std::vector<T> values{};  ///< [step][tap]
+
+  Probes(const std::vector<Point>& of, const Lattice& lattice)
+      : points(of), planes(static_cast<std::size_t>(lattice.extents[0])) {
+    const Triple& n = lattice.extents;
+    for (const Point& point : points)
+      for (const PointTap& tap : point.taps) {
+        const Index row = tap.node / n[2];
+        planes[static_cast<std::size_t>(row / n[1])].push_back({point.component, row, tap.node % n[2], taps++});
+      }
+  }
+  void begin(Index steps) { values.assign(static_cast<std::size_t>(steps) * taps, T(0)); }
+  [[nodiscard]] T& value(Index t, std::size_t slot) { return values[static_cast<std::size_t>(t) * taps + slot]; }
+
+  /// Sums over the taps of each point.
+  void take(Index t, std::span<double> samples) {
+    std::size_t slot = 0;
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      samples[p] = 0;
+      for (const PointTap& tap : points[p].taps) samples[p] += tap.weight * static_cast<double>(value(t, slot++));
+    }
+  }
+};
+
+/// Planes of z that a thread takes through the steps of a pass by itself. H and E of a step need each other's planes
+/// about their own, so that between two tiles that narrow from step to step one is left that widens.
+struct Tile {
+  enum class Edge { wall, narrows, widens };
+  Index low = 0, high = 0;
+  Edge below = Edge::wall, above = Edge::wall;
+};
+
+/// Steps that go through memory together. Steps of a sweep backwards have falling numbers.
+template <class T>
+struct Pass {
+  Index first_step = 0, steps = 1;
+  int direction = 1;
+  const Injections<T>& sources;
+  std::span<const double> amplitudes{};  ///< [step][source]
+  const PlaneHooks& hooks;
+  Probes<T>* probes = nullptr;
+
+  [[nodiscard]] Index step_of(Index t) const { return first_step + direction * t; }
+  [[nodiscard]] std::span<const double> amplitudes_of(Index t) const {
+    const std::size_t each = amplitudes.size() / static_cast<std::size_t>(steps);
+    return amplitudes.subspan(static_cast<std::size_t>(t) * each, each);
+  }
+};
+
 template <class T>
 struct DebyeRows {
   RowTable<T> aP, bP, cP;
@@ -160,9 +246,11 @@ struct Stepper {
   std::array<std::array<Taps<T>, 2>, 6> into_layers{};  ///< of a transposed step
   std::vector<std::array<std::optional<DebyeRows<T>>, 3>> poles{};
   struct Scratch {
-    std::vector<T> old;       ///< E of a plane before its step, where there are poles
-    std::vector<T> laid_out;  ///< transposed: a row of what layers carry, zero between its ends
+    std::vector<T> old;  ///< E of rows before their step, where there are poles
   };
+  /// A thread's part of a last-level cache of 16 MiB. Strips for the second level were slower: short rows of many
+  /// planes.
+  Index strip_bytes = 4 << 20;
   PerWorker<Scratch> scratch;
   HaloBuffers<T> halos{};
 
@@ -180,9 +268,7 @@ struct Stepper {
         cq{table(step.cq[0]), table(step.cq[1]), table(step.cq[2])},
         scratch([this] {
           const Index plane = problem.medium.poles.empty() ? 0 : lattice.extents[1] * lattice.extents[2];
-          const Index row = sense == Sense::transposed ? lattice.pitch : 0;
-          return Scratch{std::vector<T>(static_cast<std::size_t>(plane)),
-                         std::vector<T>(static_cast<std::size_t>(row))};
+          return Scratch{std::vector<T>(static_cast<std::size_t>(plane))};
         }) {
     const Triple& n = lattice.extents;
     for (const Component c : p.grid.components()) {
@@ -243,6 +329,7 @@ struct Stepper {
     const T* base = row_of(term.of, term.along == Axis::z ? 0 : k, term.along == Axis::y ? 0 : j);
     const auto i = static_cast<std::size_t>(term.along == Axis::z ? k : term.along == Axis::y ? j : 0);
     Derivative<T> made;
+    made.pitch = lattice.pitch;
     made.weights = from.weights[i];
     for (Index q = 0; q < 2 * half_order; ++q)
       made.taps[static_cast<std::size_t>(q)] = base + from.offsets[i][static_cast<std::size_t>(q)];
@@ -250,188 +337,188 @@ struct Stepper {
   }
 
   /// Images of the walls at both ends of a row that has been updated: what stencils along x read there.
-  void fill_ends(Component c, Index k) {
-    for (Index j = 0; j < lattice.extents[1]; ++j) fill_ends(c, row_of(c, k, j));
-  }
   void fill_ends(Component c, T* row) const {
-    const Index n = width();
-    if (is_half(c, Axis::x)) {
-      for (Index m = 1; m <= half_order; ++m) {
-        row[-m] = row[m - 1];
-        row[n + m - 1] = row[n - m];
-      }
-      return;
-    }
-    row[n] = 0;
-    for (Index m = 1; m <= half_order; ++m) {
-      row[-m] = -row[m];
-      row[n + m] = -row[n - m];
-    }
+    fill_low_end(c, row);
+    fill_high_end(c, row + width());
+  }
+  void fill_low_end(Component c, T* row) const {
+    const bool half = is_half(c, Axis::x);
+    for (Index m = 1; m <= half_order; ++m) row[-m] = half ? row[m - 1] : -row[m];
+  }
+  void fill_high_end(Component c, T* behind) const {
+    const bool half = is_half(c, Axis::x);
+    if (!half) behind[0] = 0;
+    for (Index m = 1; m <= half_order; ++m) (half ? behind[m - 1] : behind[m]) = half ? behind[-m] : -behind[-m];
   }
 
-  void add_layers(Component c, std::size_t t, const RowTable<T>& factors, Index k, Scratch& buffer) {
-    if (sense == Sense::transposed) return add_carried(c, t, factors, k, buffer);
+  [[nodiscard]] std::array<LayerEnd, 2> ends_of(const Layer<T>& layer) const {
+    const Index reach = sense == Sense::transposed ? half_order : 0;
+    return layer_ends(layer.low, layer.high, layer.extent, reach, lattice.rows());
+  }
+  /// Without nodes of the layer at the other end.
+  [[nodiscard]] std::array<LayerEnd, 2> ends_inside(const Layer<T>& layer) const {
+    std::array<LayerEnd, 2> made = ends_of(layer);
+    made[0].last = std::min(made[0].last, layer.high);
+    const Index more = std::max<Index>(0, layer.low - made[1].first);
+    made[1].first += more;
+    made[1].place += more;
+    return made;
+  }
+
+  void add_layers(Component c, std::size_t t, const RowTable<T>& factors, const PlaneRows& at) {
+    if (sense == Sense::transposed) return add_carried(c, t, factors, at);
     Layer<T>& layer = layers[which(c)][t];
     if (layer.extent == 0 || layer.empty()) return;
     const Axis along = curl_terms(c)[t].along;
-    const Index rows = lattice.extents[1];
     T* psi = static_cast<T*>(layer.psi.data());
-    if (along == Axis::x) return add_layers_at_ends(c, t, layer, factors, k);
-    if (along == Axis::z && layer.has(k))
-      kernels.layer(derivative(c, t, k, 0), layer.factors(k), factors.rows(table_row(k, 0)), 0,
-                    psi + layer.slot(k) * rows * lattice.pitch, lattice.pitch, row_of(c, k, 0),
+    if (along == Axis::x) return add_layers_at_ends(c, t, layer, factors, at);
+    const auto add = [&](Index j, Index rows, Index i, Index psi_row) {
+      kernels.layer(derivative(c, t, at.k, j), layer.factors(i), along == Axis::y ? 1 : 0,
+                    factors.rows(table_row(at.k, j)), psi + psi_row * lattice.pitch, lattice.pitch, row_of(c, at.k, j),
                     {rows, lattice.pitch, width()});
-    for (Index j = 0; along == Axis::y && j < rows; ++j)
-      if (layer.has(j))
-        kernels.layer(derivative(c, t, k, j), layer.factors(j), factors.rows(table_row(k, j)), 0,
-                      psi + (k * layer.width() + layer.slot(j)) * lattice.pitch, lattice.pitch, row_of(c, k, j),
-                      {1, lattice.pitch, width()});
+    };
+    if (along == Axis::z && layer.has(at.k))
+      add(at.first, at.last - at.first, at.k, layer.slot(at.k) * lattice.extents[1] + at.first);
+    if (along == Axis::y)
+      for_each_block(c, at, [&](Index first, Index count) {
+        for_each_side(layer, first, first + count,
+                      [&](Index j, Index end) { add(j, end - j, j, at.k * layer.width() + layer.slot(j)); });
+      });
   }
 
-  void add_layers_at_ends(Component c, std::size_t t, Layer<T>& layer, const RowTable<T>& factors, Index k) {
-    const auto end = [&](Index first, Index last) {
-      if (first == last) return;
-      Derivative<T> d = derivative(c, t, k, 0);
+  /// Those of the indices [first, last) that are in a layer, below and above.
+  template <class Body>
+  static void for_each_side(const Layer<T>& layer, Index first, Index last, const Body& body) {
+    if (const Index end = std::min(last, layer.low); first < end) body(first, end);
+    if (const Index begin = std::max(first, layer.high); begin < last) body(begin, last);
+  }
+
+  void add_layers_at_ends(Component c, std::size_t t, Layer<T>& layer, const RowTable<T>& factors,
+                          const PlaneRows& at) {
+    const Index row = table_row(at.k, at.first);
+    for (const LayerEnd& end : ends_inside(layer)) {
+      if (end.width() <= 0) continue;
+      Derivative<T> d = derivative(c, t, at.k, at.first);
       for (const T*& tap : d.taps)
-        if (tap != nullptr) tap += first;
-      kernels.layer_along_x(d, layer.factors(first), factors.rows(table_row(k, 0)), first,
-                            static_cast<T*>(layer.psi.data()) + table_row(k, 0) * layer.width() + layer.slot(first),
-                            layer.width(), row_of(c, k, 0) + first, {lattice.extents[1], lattice.pitch, last - first});
-    };
-    end(0, layer.low);
-    end(layer.high, layer.extent);
+        if (tap != nullptr) tap += end.first;
+      kernels.layer_along_x(d, layer.factors(end.first), factors.rows(row), end.first,
+                            static_cast<T*>(layer.psi.data()) + row * end.pitch + end.place, end.pitch,
+                            row_of(c, at.k, at.first) + end.first, {at.last - at.first, lattice.pitch, end.width()});
+    }
   }
 
   /// Transposed: the derivative of what the layers of the other component carry.
-  void add_carried(Component c, std::size_t t, const RowTable<T>& factors, Index k, Scratch& buffer) {
+  void add_carried(Component c, std::size_t t, const RowTable<T>& factors, const PlaneRows& at) {
     const Taps<T>& from = into_layers[which(c)][t];
     if (from.offsets.empty()) return;
     const CurlTerm term = curl_terms(c)[t];
     const Layer<T>& layer = layers[which(term.of)][paired_term(term.of, c)];
     const T* carried = static_cast<const T*>(layer.carried.data());
-    const Index rows = lattice.extents[1];
+    const auto add = [&](const T* base, Index i, Index j, Index rows, LayerEnd part, Index pitch) {
+      const auto& offsets = from.offsets[static_cast<std::size_t>(i)];
+      Derivative<T> d{.weights = from.weights[static_cast<std::size_t>(i)], .pitch = pitch};
+      if (std::all_of(d.weights.begin(), d.weights.end(), [](T weight) { return weight == 0; })) return;
+      for (std::size_t q = 0; q < static_cast<std::size_t>(2 * half_order); ++q) d.taps[q] = base + offsets[q];
+      kernels.magnetic(d, factors.rows(table_row(at.k, j)), part.first, row_of(c, at.k, j) + part.first,
+                       {rows, lattice.pitch, part.width()});
+    };
+    const LayerEnd whole{0, width()};
     if (term.along == Axis::x) {
-      for (Index j = 0; j < rows; ++j)
-        add_carried_at_ends(c, t, layer, factors[table_row(k, j)], k, j, buffer.laid_out);
-      return;
+      for (const LayerEnd& end : ends_of(layer))
+        if (end.width() > 0)
+          add(carried + table_row(at.k, at.first) * end.pitch + end.place, 0, at.first, at.last - at.first, end,
+              end.pitch);
+    } else if (term.along == Axis::z) {
+      add(carried + at.first * lattice.pitch, at.k, at.first, at.last - at.first, whole, lattice.pitch);
+    } else {
+      for (Index j = at.first; j < at.last; ++j)
+        add(carried + at.k * layer.width() * lattice.pitch, j, j, 1, whole, lattice.pitch);
     }
-    const auto derived = [&](const T* base, Index i) {
-      Derivative<T> d;
-      d.weights = from.weights[static_cast<std::size_t>(i)];
-      for (std::size_t q = 0; q < static_cast<std::size_t>(2 * half_order); ++q)
-        d.taps[q] = base + from.offsets[static_cast<std::size_t>(i)][q];
-      return d;
-    };
-    const auto any = [&](Index i) {
-      const auto& weights = from.weights[static_cast<std::size_t>(i)];
-      return std::any_of(weights.begin(), weights.end(), [](T weight) { return weight != 0; });
-    };
-    if (term.along == Axis::z && any(k))
-      kernels.magnetic(derived(carried, k), factors.rows(table_row(k, 0)), row_of(c, k, 0),
-                       {rows, lattice.pitch, width()});
-    for (Index j = 0; term.along == Axis::y && j < rows; ++j)
-      if (any(j))
-        kernels.magnetic(derived(carried + k * layer.width() * lattice.pitch, j), factors.rows(table_row(k, j)),
-                         row_of(c, k, j), {1, lattice.pitch, width()});
   }
 
-  /// Along x only the ends of a row are in memory: the row is laid out, its images too, where the stencils reach.
-  void add_carried_at_ends(Component c, std::size_t t, const Layer<T>& layer, const T* factor, Index k, Index j,
-                           std::vector<T>& laid_out) {
-    const CurlTerm term = curl_terms(c)[t];
-    const Taps<T>& from = taps[which(c)][t];
-    T* row = laid_out.data() + Lattice::room;
-    const T* ends = static_cast<const T*>(layer.carried.data()) + table_row(k, j) * layer.width();
-    std::copy_n(ends, layer.low, row);
-    std::copy_n(ends + layer.low, layer.extent - layer.high, row + layer.high);
-    if (!is_half(term.of, Axis::x)) row[0] = 0;  // a wall: its psi may come from the end of a run that goes on
-    fill_ends(term.of, row);
-    const auto end = [&](Index first, Index last) {
-      if (first >= last) return;
-      Derivative<T> d;
-      d.weights = from.weights[0];
-      for (std::size_t q = 0; q < static_cast<std::size_t>(2 * half_order); ++q)
-        d.taps[q] = row + first + from.offsets[0][q];
-      const T* there = factor + first;
-      kernels.magnetic(d, &there, row_of(c, k, j) + first, {1, lattice.pitch, last - first});
-    };
-    const Index low = std::min(layer.extent, layer.low > 0 ? layer.low + half_order : 0);
-    end(0, low);
-    end(std::max(low, layer.high < layer.extent ? layer.high - half_order : layer.extent), layer.extent);
-  }
-
-  /// Transposed: moves psi of the layers of a component whose plane is complete, and what they carry of it.
-  void carry(bool electric, Index k) {
+  /// Transposed: moves psi of the layers of a component whose rows are complete, and what they carry of it.
+  void carry(bool electric, const PlaneRows& at) {
     for (const Component c : problem.grid.components())
       for (std::size_t t = 0; is_electric(c) == electric && t < 2; ++t)
-        if (has_term(c, t) && !layers[which(c)][t].empty()) carry_plane(c, t, layers[which(c)][t], k);
+        if (has_term(c, t) && !layers[which(c)][t].empty()) carry_rows(c, t, layers[which(c)][t], at);
   }
 
-  void carry_plane(Component c, std::size_t t, Layer<T>& layer, Index k) {
+  void carry_rows(Component c, std::size_t t, Layer<T>& layer, const PlaneRows& at) {
     const Axis along = curl_terms(c)[t].along;
-    const Index rows = lattice.extents[1];
     const TransposeKernels<T>& with = transpose_kernels<T>();
     T *psi = static_cast<T*>(layer.psi.data()), *carried = static_cast<T*>(layer.carried.data());
-    if (along == Axis::x) {
-      const auto end = [&](Index first, Index last) {
-        const Index at = table_row(k, 0) * layer.width() + layer.slot(first);
-        if (first < last)
-          with.carry_along_x(row_of(c, k, 0) + first, layer.factors(first), psi + at, carried + at, layer.width(),
-                             {rows, lattice.pitch, last - first});
-      };
-      end(0, layer.low);
-      end(layer.high, layer.extent);
-      return;
-    }
-    const auto rows_from = [&](Index j, Index count, Index i, Index row) {
-      with.carry(row_of(c, k, j), layer.factors(i), psi + row * lattice.pitch, carried + row * lattice.pitch,
-                 lattice.pitch, {count, lattice.pitch, width()});
+    if (along == Axis::x) return carry_at_ends(c, layer, at);
+    const auto rows_from = [&](Index j, Index end, Index i, Index row) {
+      with.carry(row_of(c, at.k, j), layer.factors(i), along == Axis::y ? 1 : 0, psi + row * lattice.pitch,
+                 carried + row * lattice.pitch, lattice.pitch, {end - j, lattice.pitch, width()});
     };
-    if (along == Axis::z && layer.has(k)) rows_from(0, rows, k, layer.slot(k) * rows);
-    for (Index j = 0; along == Axis::y && j < rows; ++j)
-      if (layer.has(j)) rows_from(j, 1, j, k * layer.width() + layer.slot(j));
+    if (along == Axis::z && layer.has(at.k))
+      rows_from(at.first, at.last, at.k, layer.slot(at.k) * lattice.extents[1] + at.first);
+    if (along == Axis::y)
+      for_each_side(layer, at.first, at.last,
+                    [&](Index j, Index end) { rows_from(j, end, j, at.k * layer.width() + layer.slot(j)); });
+  }
+
+  void carry_at_ends(Component c, Layer<T>& layer, const PlaneRows& at) {
+    const Index rows = at.last - at.first, row = table_row(at.k, at.first);
+    T *psi = static_cast<T*>(layer.psi.data()), *carried = static_cast<T*>(layer.carried.data());
+    for (const LayerEnd& end : ends_inside(layer))
+      if (end.width() > 0)
+        transpose_kernels<T>().carry_along_x(row_of(c, at.k, at.first) + end.first, layer.factors(end.first),
+                                             psi + row * end.pitch + end.place, carried + row * end.pitch + end.place,
+                                             end.pitch, {rows, lattice.pitch, end.width()});
+    for (Index j = row; j < row + rows; ++j) fill_carried_ends(c, layer, j);
+  }
+  /// Images of the walls of what is carried in a row.
+  void fill_carried_ends(Component c, Layer<T>& layer, Index row) const {
+    for (const LayerEnd& end : ends_of(layer)) {
+      if (end.width() == 0) continue;
+      T* from = static_cast<T*>(layer.carried.data()) + row * end.pitch + end.place;
+      if (end.first == 0 && !is_half(c, Axis::x)) from[0] = 0;  // psi may come from the end of a run that goes on
+      if (end.first == 0) fill_low_end(c, from);
+      if (end.last == layer.extent) fill_high_end(c, from + end.width());
+    }
   }
 
   /// Rows of a plane whose taps lie alike: all, but those near walls along y, whose images are elsewhere.
   template <class Body>
-  void for_each_block(Component c, const Body& body) const {
-    const Index n = lattice.extents[1];
+  void for_each_block(Component c, const PlaneRows& at, const Body& body) const {
     const bool across =
         (has_term(c, 0) && curl_terms(c)[0].along == Axis::y) || (has_term(c, 1) && curl_terms(c)[1].along == Axis::y);
-    const Index near = across ? half_order : 0;
-    for (Index j = 0; j < near; ++j) body(j, 1);
-    if (n > 2 * near) body(near, n - 2 * near);
-    for (Index j = n - near; j < n; ++j) body(j, 1);
+    const Index near = across ? half_order : 0, n = lattice.extents[1];
+    const Index low = std::clamp(near, at.first, at.last), high = std::clamp(n - near, low, at.last);
+    for (Index j = at.first; j < low; ++j) body(j, 1);
+    if (low < high) body(low, high - low);
+    for (Index j = high; j < at.last; ++j) body(j, 1);
   }
 
-  void magnetic_plane(Component c, Index k, Scratch& buffer) {
+  void magnetic_rows(Component c, const PlaneRows& at) {
     const std::size_t h = place(c);
-    for_each_block(c, [&](Index j, Index rows) {
+    for_each_block(c, at, [&](Index j, Index rows) {
       const RowBlock block{rows, lattice.pitch, width()};
-      const T* const* factor = cq[h].rows(table_row(k, j));
+      const T* const* factor = cq[h].rows(table_row(at.k, j));
       if (has_term(c, 0) && has_term(c, 1))
-        kernels.magnetic_of_two(derivative(c, 0, k, j), derivative(c, 1, k, j), factor, row_of(c, k, j), block);
+        kernels.magnetic_of_two(derivative(c, 0, at.k, j), derivative(c, 1, at.k, j), factor, row_of(c, at.k, j),
+                                block);
       else
-        kernels.magnetic(derivative(c, has_term(c, 0) ? 0 : 1, k, j), factor, row_of(c, k, j), block);
+        kernels.magnetic(derivative(c, has_term(c, 0) ? 0 : 1, at.k, j), factor, 0, row_of(c, at.k, j), block);
     });
-    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cq[h], k, buffer);
-    fill_ends(c, k);
+    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cq[h], at);
   }
 
-  void electric_plane(Component c, Index k, Scratch& buffer) {
+  void electric_rows(Component c, const PlaneRows& at, Scratch& buffer) {
     const std::size_t e = place(c);
+    const auto old = [&](Index j) { return buffer.old.data() + (j - at.first) * width(); };
     if (!poles.empty())
-      for (Index j = 0; j < lattice.extents[1]; ++j)
-        std::copy_n(row_of(c, k, j), width(), buffer.old.data() + j * width());
-    for_each_block(c, [&](Index j, Index rows) {
-      const Index at = table_row(k, j);
-      kernels.electric(derivative(c, 0, k, j), derivative(c, 1, k, j), ca[e].rows(at), cb[e].rows(at), row_of(c, k, j),
-                       {rows, lattice.pitch, width()});
+      for (Index j = at.first; j < at.last; ++j) std::copy_n(row_of(c, at.k, j), width(), old(j));
+    for_each_block(c, at, [&](Index j, Index rows) {
+      const Index row = table_row(at.k, j);
+      kernels.electric(derivative(c, 0, at.k, j), derivative(c, 1, at.k, j), ca[e].rows(row), cb[e].rows(row),
+                       row_of(c, at.k, j), {rows, lattice.pitch, width()});
     });
-    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cb[e], k, buffer);
-    for (Index j = 0; !poles.empty() && j < lattice.extents[1]; ++j)
-      relax_row(c, table_row(k, j), row_of(c, k, j), buffer.old.data() + j * width());
-    fill_ends(c, k);
+    for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cb[e], at);
+    for (Index j = at.first; !poles.empty() && j < at.last; ++j)
+      relax_row(c, table_row(at.k, j), row_of(c, at.k, j), old(j));
   }
 
   void relax_row(Component c, Index at, T* to, const T* old) {
@@ -468,10 +555,12 @@ struct Stepper {
     }
   }
 
-  void plane(bool electric, Index k, Scratch& buffer) {
+  /// H or E of rows of a plane, without what sources add.
+  void move_rows(bool electric, const PlaneRows& at, Scratch& buffer) {
     for (const Component c : problem.grid.components()) {
       if (is_electric(c) != electric) continue;
-      electric ? electric_plane(c, k, buffer) : magnetic_plane(c, k, buffer);
+      electric ? electric_rows(c, at, buffer) : magnetic_rows(c, at);
+      for (Index j = at.first; j < at.last; ++j) fill_ends(c, row_of(c, at.k, j));
     }
   }
 
@@ -496,9 +585,11 @@ struct Stepper {
     return made;
   }
 
-  void inject(const std::vector<Injection<T>>& sources, bool electric, std::span<const double> amplitudes) {
+  void inject(const std::vector<Injection<T>>& sources, bool electric, const PlaneRows& at,
+              std::span<const double> amplitudes) {
+    const Index first = table_row(at.k, at.first), last = table_row(at.k, at.last);
     for (const Injection<T>& each : sources) {
-      if (is_electric(each.component) != electric) continue;
+      if (is_electric(each.component) != electric || each.row < first || each.row >= last) continue;
       const T added = each.added * static_cast<T>(amplitudes[each.source]);
       T* row = data(each.component) + each.row * lattice.pitch + Lattice::room;
       row[each.x] += added;
@@ -512,46 +603,96 @@ struct Stepper {
     }
   }
 
-  void electric_step(Index k, const Injections<T>& sources, std::span<const double> amplitudes, const PlaneHooks& hooks,
-                     Scratch& buffer) {
-    if (hooks.before_electric) hooks.before_electric(k);
-    plane(true, k, buffer);
-    inject(sources[static_cast<std::size_t>(k)], true, amplitudes);
-    if (hooks.after_electric) hooks.after_electric(k);
-    if (sense == Sense::transposed) carry(true, k);
-  }
-
-  void magnetic_step(Index k, const Injections<T>& sources, std::span<const double> amplitudes, const PlaneHooks& hooks,
-                     Scratch& buffer) {
-    if (hooks.before_magnetic) hooks.before_magnetic(k);
-    plane(false, k, buffer);
-    inject(sources[static_cast<std::size_t>(k)], false, amplitudes);
-    if (hooks.after_magnetic) hooks.after_magnetic(k);
-    if (sense == Sense::transposed) carry(false, k);
-  }
-
-  /// H of the planes [first, last), and behind it the E whose H is all there.
-  void sweep(Index first, Index last, const Injections<T>& sources, std::span<const double> amplitudes,
-             const PlaneHooks& hooks, Scratch& buffer) {
-    const FlushDenormals flush;
-    const Index n = lattice.extents[0];
-    // E of a plane needs H from half_order planes below to half_order - 1 above; beyond a wall they are images.
-    const Index from = first == 0 ? 0 : first + half_order, to = last == n ? n : last - half_order + 1;
-    Index next = from;
-    const auto electric_up_to = [&](Index end) {
-      for (; next < end; ++next) electric_step(next, sources, amplitudes, hooks, buffer);
+  /// All that a step does to rows of a plane.
+  void step_rows(bool electric, const PlaneRows& at, Index t, const Pass<T>& pass, Scratch& buffer) {
+    const PlaneHooks& hooks = pass.hooks;
+    const auto call = [&](const PlaneHooks::Hook& hook) {
+      if (hook) hook(at);
     };
-    for (Index k = first; k < last; ++k) {
-      magnetic_step(k, sources, amplitudes, hooks, buffer);
-      electric_up_to(std::min(to, k - half_order + 2));
+    call(electric ? hooks.before_electric : hooks.before_magnetic);
+    if (electric && pass.probes != nullptr && sense == Sense::transposed) probe(*pass.probes, electric, at, t);
+    move_rows(electric, at, buffer);
+    inject(pass.sources[static_cast<std::size_t>(at.k)], electric, at, pass.amplitudes_of(t));
+    call(electric ? hooks.after_electric : hooks.after_magnetic);
+    if (pass.probes != nullptr && (!electric || sense == Sense::forward)) probe(*pass.probes, electric, at, t);
+    if (sense == Sense::transposed) carry(electric, at);
+  }
+
+  void probe(Probes<T>& probes, bool electric, const PlaneRows& at, Index t) {
+    const Index first = table_row(at.k, at.first), last = table_row(at.k, at.last);
+    for (const auto& tap : probes.planes[static_cast<std::size_t>(at.k)])
+      if (is_electric(tap.component) == electric && tap.row >= first && tap.row < last)
+        probes.value(t, tap.slot) = data(tap.component)[tap.row * lattice.pitch + Lattice::room + tap.x];
+  }
+  /// How many steps, at most `most` and by itself at most 4, go through memory together: as many as still let every
+  /// thread have a part of its own, and make strips wide beside what they move down by.
+  [[nodiscard]] Index steps_at_once(Index most, Index asked = 0) const {
+    const Index wanted = threads == Threads::one ? 1 : thread_count(), rows = lattice.extents[1];
+    const auto pays = [&](Index steps) {
+      const Index strip = rows_of_strip(steps);
+      return static_cast<Index>(parts(steps).size()) - 1 >= std::min(wanted, static_cast<Index>(parts(1).size()) - 1) &&
+             (2 * strip > rows || strip >= 8 * steps * step_lag());
+    };
+    if (problem.part) return 1;
+    if (asked > 0) return std::max<Index>(1, std::min(most, asked));
+    Index made = std::clamp<Index>(most, 1, 4);  // 8 were no faster (order 2, EPYC)
+    while (made > 1 && !pays(made)) --made;
+    return made;
+  }
+  [[nodiscard]] Probes<T> probes(const std::vector<Point>& points) const { return {points, lattice}; }
+
+  /// How far E of a step is behind H of it, and H of the next step behind that, in planes and in rows.
+  [[nodiscard]] Index electric_lag() const { return half_order - 1; }
+  [[nodiscard]] Index step_lag() const { return 2 * half_order - 1; }
+
+  [[nodiscard]] PlaneRows whole_plane(Index k) const { return {0, k, 0, lattice.extents[1]}; }
+  [[nodiscard]] std::pair<Index, Index> planes(const Tile& tile, bool electric, Index t) const {
+    using enum Tile::Edge;
+    const Index lag = t * step_lag(), before = lag + (electric ? electric_lag() : 0),
+                behind = lag + (electric ? half_order : 0);
+    return {tile.below == wall      ? 0
+            : tile.below == narrows ? tile.low + behind
+                                    : tile.low - before,
+            tile.above == wall      ? lattice.extents[0]
+            : tile.above == narrows ? tile.high - before
+                                    : tile.high + behind};
+  }
+
+  /// All steps of a pass in a tile: strips of y one after the other, in each of which the steps follow one another up
+  /// through the planes. What a strip does in later steps is moved down by what the stencils reach, so that it
+  /// needs no row of the next one.
+  void sweep(const Tile& tile, const Pass<T>& pass, Scratch& buffer) {
+    const FlushDenormals flush;
+    const Index rows = lattice.extents[1], strip = rows_of_strip(pass.steps);
+    const auto moved = [&](Index j, Index by) { return j == 0 || j == rows ? j : std::max<Index>(0, j - by); };
+    const Index last_lag = (pass.steps - 1) * step_lag();
+    const Index fronts = tile.high + 2 * (last_lag + half_order);
+    for (Index j = 0; j < rows; j += strip) {
+      const Index end = rows - j < 2 * strip ? rows : j + strip;
+      for (Index front = tile.low; front < fronts; ++front)
+        for (Index t = 0; t < pass.steps; ++t)
+          for (const bool electric : {false, true}) {
+            const Index lag = t * step_lag() + (electric ? electric_lag() : 0), k = front - lag;
+            const auto [first, last] = planes(tile, electric, t);
+            if (k < first || k >= last) continue;
+            const PlaneRows at{pass.step_of(t), k, moved(j, lag), moved(end, lag)};
+            if (at.first < at.last) step_rows(electric, at, t, pass, buffer);
+          }
+      if (end == rows) return;
     }
-    electric_up_to(to);
+  }
+
+  /// Rows of a strip: what the planes in hand hold of all fields shall stay in the cache.
+  [[nodiscard]] Index rows_of_strip(Index steps) const {
+    const Index in_hand = steps * step_lag() + 2 * half_order;
+    const auto bytes = static_cast<Index>(sizeof(T)) * lattice.pitch * in_hand * std::ssize(problem.grid.components());
+    return std::max<Index>(strip_bytes / bytes, 2 * half_order);
   }
 
   /// Bounds of the parts that are swept by themselves: two per thread, so that a busy neighbour costs its own time
   /// only.
-  [[nodiscard]] std::vector<Index> parts() const {
-    const Index n = lattice.extents[0], least = 4 * half_order;
+  [[nodiscard]] std::vector<Index> parts(Index steps) const {
+    const Index n = lattice.extents[0], least = 2 * steps * step_lag() + 2;
     const bool one = threads == Threads::one || thread_count() == 1;
     const Index count = one ? 1 : std::clamp<Index>(n / least, 1, 2 * thread_count());
     std::vector<Index> bounds;
@@ -559,63 +700,49 @@ struct Stepper {
     return bounds;
   }
 
-  void step(const std::vector<Index>& bounds, const Injections<T>& sources, std::span<const double> amplitudes,
-            const PlaneHooks& hooks = {}) {
-    step_planes(bounds, sources, amplitudes, hooks);
-    if (problem.part) exchange_halos(*this, halos);
-  }
-
-  void step_planes(const std::vector<Index>& bounds, const Injections<T>& sources, std::span<const double> amplitudes,
-                   const PlaneHooks& hooks) {
-    const auto count = static_cast<Index>(bounds.size()) - 1;
-    if (count == 1) {
-      Worker alone;
-      return sweep(bounds[0], bounds[1], sources, amplitudes, hooks, scratch[alone]);
-    }
-    parallel_for(count, 1, [&](Index first, Index last, Worker& worker) {
-      for (Index i = first; i < last; ++i)
-        sweep(bounds[static_cast<std::size_t>(i)], bounds[static_cast<std::size_t>(i) + 1], sources, amplitudes, hooks,
-              scratch[worker]);
-    });
-    // The planes of E about each bound, which need H of both parts.
-    const Index between = 2 * half_order - 1;
-    parallel_for(count - 1, 1, [&](Index first, Index last, Worker& worker) {
-      const FlushDenormals flush;
-      for (Index i = first; i < last; ++i)
-        for (Index at = 0; at < between; ++at) {
-          const Index k = bounds[static_cast<std::size_t>(i) + 1] - half_order + 1 + at;
-          electric_step(k, sources, amplitudes, hooks, scratch[worker]);
-        }
-    });
-  }
-
-  /// The fields of one kind in all planes: half of what step() does in one go.
-  void half_step(bool electric, const Injections<T>& sources, std::span<const double> amplitudes,
-                 const PlaneHooks& hooks) {
+  /// The fields of one kind in all planes: half of a pass of one step.
+  void make_half(bool electric, const Pass<T>& pass) {
     const Index n = lattice.extents[0];
-    const auto planes = [&](Index first, Index last, Worker& worker) {
+    const auto planes_of = [&](Index first, Index last, Worker& worker) {
       const FlushDenormals flush;
       for (Index k = first; k < last; ++k)
-        electric ? electric_step(k, sources, amplitudes, hooks, scratch[worker])
-                 : magnetic_step(k, sources, amplitudes, hooks, scratch[worker]);
+        step_rows(electric, {pass.first_step, k, 0, lattice.extents[1]}, 0, pass, scratch[worker]);
     };
     if (threads == Threads::one) {
       Worker alone;
-      return planes(0, n, alone);
+      return planes_of(0, n, alone);
     }
-    parallel_for(n, (n + 2 * thread_count() - 1) / (2 * thread_count()), planes);
+    parallel_for(n, (n + 2 * thread_count() - 1) / (2 * thread_count()), planes_of);
   }
 
-  void read(const std::vector<Point>& receivers, std::span<double> samples) {
-    for (std::size_t r = 0; r < receivers.size(); ++r) {
-      double sum = 0;
-      for (const PointTap& tap : receivers[r].taps) {
-        const Index row = tap.node / width();
-        sum += tap.weight * static_cast<double>(
-                                data(receivers[r].component)[row * lattice.pitch + Lattice::room + tap.node % width()]);
-      }
-      samples[r] = sum;
+  /// Makes the steps of a pass, of a part of a grid one.
+  void make(const Pass<T>& pass) {
+    if (pass.probes != nullptr) pass.probes->begin(pass.steps);
+    sweep_all(pass);
+    if (problem.part) exchange_halos(*this, halos);
+  }
+
+  void sweep_all(const Pass<T>& pass) {
+    const std::vector<Index> bounds = parts(pass.steps);
+    const auto count = static_cast<Index>(bounds.size()) - 1;
+    using enum Tile::Edge;
+    const auto part = [&](Index i) {
+      return Tile{bounds[static_cast<std::size_t>(i)], bounds[static_cast<std::size_t>(i) + 1], i == 0 ? wall : narrows,
+                  i + 1 == count ? wall : narrows};
+    };
+    if (count == 1) {
+      Worker alone;
+      return sweep(part(0), pass, scratch[alone]);
     }
+    parallel_for(count, 1, [&](Index first, Index last, Worker& worker) {
+      for (Index i = first; i < last; ++i) sweep(part(i), pass, scratch[worker]);
+    });
+    parallel_for(count - 1, 1, [&](Index first, Index last, Worker& worker) {
+      for (Index i = first; i < last; ++i) {
+        const Index bound = bounds[static_cast<std::size_t>(i) + 1];
+        sweep({bound, bound, widens, widens}, pass, scratch[worker]);
+      }
+    });
   }
 
   /// Calls body(values of a State, row in memory, first element of that row in the State) for each row of the fields,
@@ -643,9 +770,11 @@ struct Stepper {
     const CurlTerm term = curl_terms(c)[t];
     T* psi = static_cast<T*>(layer.psi.data());
     if (term.along == Axis::x) {
-      psi += table_row(k, j) * layer.width();
-      body(values, psi, first, layer.low, term.sign);
-      body(values, psi + layer.low, first + layer.high, layer.extent - layer.high, term.sign);
+      const auto [below, above] = ends_of(layer);
+      const Index row = table_row(k, j);
+      body(values, psi + row * below.pitch + below.place, first, layer.low, term.sign);
+      body(values, psi + row * above.pitch + above.place + layer.high - above.first, first + layer.high,
+           layer.extent - layer.high, term.sign);
       return;
     }
     const Index i = term.along == Axis::z ? k : j;
@@ -675,10 +804,6 @@ struct Stepper {
   void clear() {
     for_each_changing([](T* elements, std::size_t count) { std::fill_n(elements, count, T(0)); });
   }
-  static void zero(Array& array) {
-    if (!array.empty()) std::fill_n(static_cast<T*>(array.data()), array.count(), T(0));
-  }
-
   [[nodiscard]] std::size_t bytes() const {
     std::size_t sum = 0;
     for (const Array& field : fields) sum += field.allocated_bytes();

@@ -14,7 +14,7 @@ namespace sonde::maxwell::testing {
 template <class T>
 class AllFields : public KeptFields<T> {
  public:
-  explicit AllFields(const Grid& grid) : grid_(grid) {}
+  explicit AllFields(const Grid& grid, Index at_once = 1000) : grid_(grid), at_once_(at_once) {}
 
   /// Of the next time, the first before the first step.
   void add(const State& state) {
@@ -53,26 +53,24 @@ class AllFields : public KeptFields<T> {
   }
 
   [[nodiscard]] NodeBox box() const override { return {{}, grid_.extents()}; }
-  [[nodiscard]] bool begin_step(Index n) override {
-    step_ = static_cast<std::size_t>(n);
-    return true;
-  }
-  [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override {
+  [[nodiscard]] bool begin_step(Index) override { return true; }
+  [[nodiscard]] Index steps_at_once() const override { return at_once_; }
+  [[nodiscard]] typename KeptFields<T>::Row row(Index n, Component c, Index k, Index j) const override {
     const auto at = [&](std::size_t step) {
       return fields_[step][static_cast<std::size_t>(c)].data() + grid_.index(k, j, 0);
     };
-    return {.before = at(step_), .after = at(step_ + 1)};
+    return {.before = at(static_cast<std::size_t>(n)), .after = at(static_cast<std::size_t>(n) + 1)};
   }
 
-  [[nodiscard]] const T* pole_row(std::size_t p, Component c, Index k, Index j) const override {
-    return poles_[step_][3 * p + place(c)].data() + grid_.index(k, j, 0);
+  [[nodiscard]] const T* pole_row(Index n, std::size_t p, Component c, Index k, Index j) const override {
+    return poles_[static_cast<std::size_t>(n)][3 * p + place(c)].data() + grid_.index(k, j, 0);
   }
 
  private:
   const Grid& grid_;
+  Index at_once_;
   std::vector<std::array<std::vector<T>, 6>> fields_;
   std::vector<std::vector<std::vector<T>>> poles_;  ///< [time][pole and component], where states were added
-  std::size_t step_ = 0;
 };
 
 }  // namespace sonde::maxwell::testing

@@ -38,7 +38,7 @@ struct Machinery {
 template <class T>
 typename Propagator<T>::Beside beside(const Operator::Stepped& stepped) {
   if (!stepped) return {};
-  return {.after = [&stepped](Index, const Propagator<T>&) { stepped(); }};
+  return {.counted = stepped};
 }
 
 /// By how much the sums of a sweep over sampled steps fall short.
@@ -146,7 +146,6 @@ struct Operator::Impl {
       with.planes = meter->hooks();
       with.after = [&](Index n, const Propagator<T>&) {
         if (measured(n)) watch.energy(n / ratio, meter->taken());
-        if (stepped) stepped();
       };
     }
     fields.run(shot.points, inner_steps(), amplitudes, record, with);
@@ -323,12 +322,6 @@ struct Operator::Impl {
     return made;
   }
 
-  template <class T>
-  void prepare(Machinery<T>& at) {
-    at.back.reset();
-    at.trajectory.reset();
-  }
-
   /// Adds what is held where the steps are computed.
   std::size_t add_fields(MemoryPlan& memory, const GradientOf* which) const {
     const std::string cells = fmt::format("{} cells, at most", most_nodes());
@@ -428,10 +421,12 @@ void Operator::prepare_gradient(const GradientOf& of, const StoragePlan& plan, c
   if (of.poles && !impl_->settings.device.is_cpu())
     throw Error(ErrorKind::not_supported, "gradients of Debye poles are not computed on a GPU").hint("run on the CPU");
   impl_->of = of;
-  impl_->plan = plan;
-  if (impl_->problem.part) impl_->plan.layout.box = impl_->box_here(of.padding);
+  StoragePlan here = plan;
+  if (impl_->problem.part) here.layout.box = impl_->box_here(of.padding);
   impl_->budgets = budgets;
-  std::visit([&](auto& at) { impl_->prepare(at); }, impl_->machinery);
+  if (here == impl_->plan) return;
+  impl_->plan = std::move(here);
+  std::visit([](auto& at) { at.trajectory.reset(); }, impl_->machinery);
 }
 
 ShotGradient Operator::gradient(const Shot& shot, const Loss& loss, const Stepped& stepped, const Watch& watch) {

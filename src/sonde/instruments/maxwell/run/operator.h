@@ -102,7 +102,8 @@ class Operator {
   /// What storage has to do for a gradient of fields up to `highest_frequency` Hz; the free bytes are not filled in, on
   /// a GPU those of its memory neither.
   [[nodiscard]] StorageRequest storage_request(const GradientOf& of, double highest_frequency) const;
-  /// For all gradients from now on; the first one reserves what the plan holds.
+  /// For all gradients from now on; the first one reserves what the plan holds, which is used again as long as the plan
+  /// stays the same.
   void prepare_gradient(const GradientOf& of, const StoragePlan& plan, const TierBudgets& budgets);
   /// The value of a loss of the record, [receiver][step], and its derivative, the residual.
   using Loss = std::function<double(std::span<const double> record, std::span<double> residual)>;

@@ -2,6 +2,7 @@
 #include "sonde/instruments/maxwell/trajectory/field_samples.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "sonde/engine/device/parallel.h"
 
@@ -37,10 +38,7 @@ void RecordedRun<T>::advance(Index first, Index count, std::span<double> record,
                              typename Propagator<T>::Beside beside) const {
   const Acquisition blind{shot.sources, {}};
   const std::size_t sources = shot.sources.size();
-  beside.after = [this, after = std::move(beside.after)](Index n, const Propagator<T>& at) {
-    if (after) after(n, at);
-    if (stepped) stepped();
-  };
+  beside.counted = stepped;
   fields.run(record.empty() ? blind : shot, count,
              amplitudes.subspan(static_cast<std::size_t>(first) * sources, static_cast<std::size_t>(count) * sources),
              record, beside);
@@ -58,6 +56,8 @@ FieldSamples<T>::FieldSamples(SampleLayout layout, Index most_steps, Tier tier, 
       in_place_(lies_in_place(tier, encoding, device)) {
   for (std::size_t i = 0; i < layout_.components.size(); ++i)
     order_[static_cast<std::size_t>(layout_.components[i])] = static_cast<Index>(i);
+  for (Index i = 0; in_place_ && i < layout_.samples(most_steps); ++i)
+    places_.push_back(store_.template in_place<T>(i));
   if (in_place_ && device.is_cpu()) touch(layout_.samples(most_steps));
   if (!in_place_)
     for (auto& buffer : buffers_) buffer = Array::zeros(device, {pieces_ * piece_size_}, dtype_of<T>);
@@ -69,7 +69,7 @@ FieldSamples<T>::FieldSamples(SampleLayout layout, Index most_steps, Tier tier, 
 template <class T>
 void FieldSamples<T>::touch(Index samples) {
   parallel_for(samples, 1, [&](Index first, Index last, Worker&) {
-    for (Index i = first; i < last; ++i) std::fill_n(store_.template in_place<T>(i), layout_.elements(), T(0));
+    for (Index i = first; i < last; ++i) std::fill_n(places_[static_cast<std::size_t>(i)], layout_.elements(), T(0));
   });
 }
 
@@ -93,13 +93,14 @@ Index FieldSamples<T>::pole_place(std::size_t pole, Component c, Index k, Index 
 }
 
 template <class T>
-void FieldSamples<T>::copy_poles(const PoleRows& poles, Index k) {
+void FieldSamples<T>::copy_poles(const PoleRows& poles, const PlaneRows& at, T* to) const {
   const NodeBox& box = layout_.box;
+  const Index k = at.k, last = std::min(at.last, box.last[1]);
   if (k < box.first[0] || k >= box.last[0]) return;
   for (std::size_t p = 0; p < static_cast<std::size_t>(layout_.poles); ++p)
     for (const Component c : layout_.components)
-      for (Index j = box.first[1]; is_electric(c) && j < box.last[1]; ++j)
-        std::copy_n(poles(p, c, k, j) + box.first[2], box.extent(2), to_ + pole_place(p, c, k, j));
+      for (Index j = std::max(at.first, box.first[1]); is_electric(c) && j < last; ++j)
+        std::copy_n(poles(p, c, k, j) + box.first[2], box.extent(2), to + pole_place(p, c, k, j));
 }
 
 template <class T>
@@ -110,7 +111,7 @@ View<T, 1> FieldSamples<T>::piece(Array& buffer, Index index) {
 template <class T>
 void FieldSamples<T>::begin_sample(Index sample) {
   sample_ = sample;
-  to_ = in_place_ ? store_.template in_place<T>(sample) : static_cast<T*>(buffers_[0].data());
+  to_ = in_place_ ? places_[static_cast<std::size_t>(sample)] : static_cast<T*>(buffers_[0].data());
 }
 
 template <class T>
@@ -123,67 +124,75 @@ void FieldSamples<T>::end_sample() {
 }
 
 template <class T>
-void FieldSamples<T>::copy_plane(const Rows& fields, bool electric, Index k, T* to) const {
+void FieldSamples<T>::copy_rows(const Rows& fields, bool electric, const PlaneRows& at, T* to) const {
   const NodeBox& box = layout_.box;
+  const Index k = at.k, last = std::min(at.last, box.last[1]);
   if (k < box.first[0] || k >= box.last[0]) return;
   for (const Component c : layout_.components)
-    for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j) {
-      T* at = to + place(0, c, k, j);
-      for (const auto& [first, count] : layout_.pieces(k, j)) at = std::copy_n(fields(c, k, j) + first, count, at);
+    for (Index j = std::max(at.first, box.first[1]); is_electric(c) == electric && j < last; ++j) {
+      T* row = to + place(0, c, k, j);
+      for (const auto& [first, count] : layout_.pieces(k, j)) row = std::copy_n(fields(c, k, j) + first, count, row);
     }
 }
 
 template <class T>
-void FieldSamples<T>::paste_plane(bool electric, Index k, const RowsOfBox& to) const {
+void FieldSamples<T>::paste_rows(bool electric, Index n, const PlaneRows& at, const RowsOfBox& to) const {
   const NodeBox& box = layout_.box;
+  const Index last = std::min(at.last, box.last[1]);
   for (const Component c : layout_.components)
-    for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j) {
-      const T* at = at_ + place(0, c, k, j);
-      for (const auto& [first, count] : layout_.pieces(k, j)) {
-        std::copy_n(at, count, to(c, k, j) + first - box.first[2]);
-        at += count;
+    for (Index j = std::max(at.first, box.first[1]); is_electric(c) == electric && j < last; ++j) {
+      const T* row = read_at(n) + place(0, c, at.k, j);
+      for (const auto& [first, count] : layout_.pieces(at.k, j)) {
+        std::copy_n(row, count, to(c, at.k, j) + first - box.first[2]);
+        row += count;
       }
     }
 }
 
 template <class T>
-void FieldSamples<T>::change_of_plane(const Rows& fields, bool electric, Index k) {
+void FieldSamples<T>::change_of_rows(const Rows& fields, bool electric, const PlaneRows& at, T* to_sample) {
   const NodeBox& box = layout_.box;
+  const Index k = at.k, last = std::min(at.last, box.last[1]);
   if (k < box.first[0] || k >= box.last[0]) return;
   for (const Component c : layout_.components)
-    for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j) {
+    for (Index j = std::max(at.first, box.first[1]); is_electric(c) == electric && j < last; ++j) {
       const T *old = before_data() + place(0, c, k, j), *now = fields(c, k, j) + box.first[2];
       std::size_t quantity = 0;
       if (layout_.difference) {
-        T* to = to_ + place(quantity++, c, k, j);
+        T* to = to_sample + place(quantity++, c, k, j);
         for (Index x = 0; x < box.extent(2); ++x) to[x] = now[x] - old[x];
       }
       if (layout_.sum) {
-        T* to = to_ + place(quantity, c, k, j);
+        T* to = to_sample + place(quantity, c, k, j);
         for (Index x = 0; x < box.extent(2); ++x) to[x] = now[x] + old[x];
       }
     }
 }
 
-/// to_ is null in steps that are not sampled.
+template <class T>
+T* FieldSamples<T>::written_at(Index n) const {
+  return !in_place_ ? to_ : is_sampled(n) ? place_of(n) : nullptr;
+}
+
 template <class T>
 PlaneHooks FieldSamples<T>::hooks(const Rows& fields, const PoleRows& poles) {
   const bool changes = layout_.interval > 1;
   const auto before = [&, changes](bool electric) {
-    return [this, fields, changes, electric](Index k) {
-      if (to_ != nullptr) copy_plane(fields, electric, k, changes ? before_data() : to_);
+    return [this, fields, changes, electric](const PlaneRows& at) {
+      if (T* to = written_at(first_step_ + at.step); to != nullptr)
+        copy_rows(fields, electric, at, changes ? before_data() : to);
     };
   };
   const auto after = [&](bool electric) {
-    return [this, fields, electric](Index k) {
-      if (to_ != nullptr) change_of_plane(fields, electric, k);
+    return [this, fields, electric](const PlaneRows& at) {
+      if (T* to = written_at(first_step_ + at.step); to != nullptr) change_of_rows(fields, electric, at, to);
     };
   };
   PlaneHooks made{.before_electric = before(true)};
   if (layout_.poles > 0)
-    made.before_electric = [this, poles, fields = before(true)](Index k) {
-      fields(k);
-      if (to_ != nullptr) copy_poles(poles, k);
+    made.before_electric = [this, poles, fields = before(true)](const PlaneRows& at) {
+      fields(at);
+      if (T* to = written_at(first_step_ + at.step); to != nullptr) copy_poles(poles, at, to);
     };
   if (changes) made.after_electric = after(true);
   if (!layout_.has_magnetic()) return made;
@@ -194,6 +203,7 @@ PlaneHooks FieldSamples<T>::hooks(const Rows& fields, const PoleRows& poles) {
 
 template <class T>
 void FieldSamples<T>::begin_run(Index first_step) {
+  first_step_ = first_step;
   first_sample_ = (first_step + layout_.interval - 1) / layout_.interval;
   holds_ = {-1, -1};
 }
@@ -201,7 +211,7 @@ void FieldSamples<T>::begin_run(Index first_step) {
 template <class T>
 void FieldSamples<T>::before_step(Index step) {
   to_ = nullptr;
-  if (step % layout_.interval == 0) begin_sample(step / layout_.interval - first_sample_);
+  if (is_sampled(step)) begin_sample(step / layout_.interval - first_sample_);
 }
 
 template <class T>
@@ -215,7 +225,8 @@ void FieldSamples<T>::end_run(const Rows& fields, Index last_step) {
   begin_sample(last_step - first_sample_);
   parallel_for(layout_.box.extent(0), 1, [&](Index from, Index to, Worker&) {
     for (Index k = layout_.box.first[0] + from; k < layout_.box.first[0] + to; ++k)
-      for (const bool electric : {true, false}) copy_plane(fields, electric, k, to_);
+      for (const bool electric : {true, false})
+        copy_rows(fields, electric, {last_step, k, layout_.box.first[1], layout_.box.last[1]}, to_);
   });
   end_sample();
 }
@@ -227,10 +238,12 @@ void FieldSamples<T>::record(const RecordedRun<T>& run, Index first, Index count
   const Rows rows = [&](Component c, Index k, Index j) { return run.fields.row(c, k, j); };
   const PoleRows poles = [&](std::size_t p, Component c, Index k, Index j) { return run.fields.pole_row(p, c, k, j); };
   begin_run(first);
-  run.advance(first, count, record,
-              {.before = [&](Index n) { before_step(first + n); },
-               .planes = hooks(rows, poles),
-               .after = [&](Index, const Propagator<T>&) { after_step(); }});
+  typename Propagator<T>::Beside beside{.planes = hooks(rows, poles)};
+  if (!in_place_) {
+    beside.before = [&](Index n) { before_step(first + n); };
+    beside.after = [&](Index, const Propagator<T>&) { after_step(); };
+  }
+  run.advance(first, count, record, std::move(beside));
   end_run(rows, first + count);
 }
 
@@ -265,7 +278,6 @@ void FieldSamples<T>::record_on_gpu(const RecordedRun<T>& run, Index first, Inde
 
 template <class T>
 const T* FieldSamples<T>::loaded(Index sample) {
-  if (in_place_) return store_.template in_place<T>(sample);
   const auto which = static_cast<std::size_t>(sample % 2);
   const auto* const loaded = static_cast<const T*>(buffers_[which].data());
   if (holds_[which] == sample) return loaded;
@@ -287,7 +299,8 @@ const T* FieldSamples<T>::loaded(Index sample) {
 
 template <class T>
 bool FieldSamples<T>::begin_step(Index n) {
-  if (n % layout_.interval != 0) return false;
+  if (!is_sampled(n)) return false;
+  if (in_place_) return true;
   const Index sample = n / layout_.interval - first_sample_;
   if (layout_.interval == 1) after_ = loaded(sample + 1);
   at_ = loaded(sample);
@@ -295,11 +308,18 @@ bool FieldSamples<T>::begin_step(Index n) {
 }
 
 template <class T>
-typename KeptFields<T>::Row FieldSamples<T>::row(Component c, Index k, Index j) const {
-  if (layout_.interval == 1) return {.before = at_ + place(0, c, k, j), .after = after_ + place(0, c, k, j)};
+Index FieldSamples<T>::steps_at_once() const {
+  return in_place_ && queue_ == nullptr ? std::numeric_limits<Index>::max() : 1;
+}
+
+template <class T>
+typename KeptFields<T>::Row FieldSamples<T>::row(Index n, Component c, Index k, Index j) const {
+  const T* at = read_at(n);
+  if (layout_.interval == 1)
+    return {.before = at + place(0, c, k, j), .after = (in_place_ ? place_of(n + 1) : after_) + place(0, c, k, j)};
   typename KeptFields<T>::Row made;
-  if (layout_.difference) made.difference = at_ + place(0, c, k, j);
-  if (layout_.sum) made.sum = at_ + place(layout_.difference ? 1 : 0, c, k, j);
+  if (layout_.difference) made.difference = at + place(0, c, k, j);
+  if (layout_.sum) made.sum = at + place(layout_.difference ? 1 : 0, c, k, j);
   return made;
 }
 

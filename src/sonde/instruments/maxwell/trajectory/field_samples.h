@@ -43,6 +43,7 @@ class FieldSamples : public KeptFields<T> {
   using Rows = std::function<const T*(Component c, Index k, Index j)>;
   using PoleRows = std::function<const T*(std::size_t pole, Component c, Index k, Index j)>;
   void begin_run(Index first_step);
+  /// Not where samples lie in place: then steps need no order.
   void before_step(Index step);
   [[nodiscard]] PlaneHooks hooks(const Rows& fields, const PoleRows& poles = {});
   void after_step();
@@ -50,25 +51,33 @@ class FieldSamples : public KeptFields<T> {
 
   [[nodiscard]] NodeBox box() const override { return layout_.box; }
   [[nodiscard]] bool begin_step(Index n) override;
-  [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override;
-  [[nodiscard]] const T* pole_row(std::size_t pole, Component c, Index k, Index j) const override {
-    return layout_.poles > 0 ? at_ + pole_place(pole, c, k, j) : nullptr;
+  [[nodiscard]] Index steps_at_once() const override;
+  [[nodiscard]] typename KeptFields<T>::Row row(Index n, Component c, Index k, Index j) const override;
+  [[nodiscard]] const T* pole_row(Index n, std::size_t pole, Component c, Index k, Index j) const override {
+    return layout_.poles > 0 ? read_at(n) + pole_place(pole, c, k, j) : nullptr;
   }
   [[nodiscard]] Stream* stream() const override { return queue_; }
-  /// Writes what was sampled before the step of begin_step() into rows from the first x of the box on.
+  /// Writes what was sampled before step n, which is begun, into rows from the first x of the box on.
   using RowsOfBox = std::function<T*(Component c, Index k, Index j)>;
-  void paste_plane(bool electric, Index k, const RowsOfBox& to) const;
+  void paste_rows(bool electric, Index n, const PlaneRows& at, const RowsOfBox& to) const;
 
  private:
   void record_on_gpu(const RecordedRun<T>& run, Index first, Index count, std::span<double> record);
   [[nodiscard]] Index place(std::size_t quantity, Component c, Index k, Index j) const;
   [[nodiscard]] Index pole_place(std::size_t pole, Component c, Index k, Index j) const;
-  void copy_poles(const PoleRows& poles, Index k);
+  void copy_poles(const PoleRows& poles, const PlaneRows& at, T* to) const;
+  [[nodiscard]] bool is_sampled(Index n) const { return n % layout_.interval == 0; }
+  /// Where the sample of a step is written to; nullptr of steps that are not sampled.
+  [[nodiscard]] T* written_at(Index n) const;
+  [[nodiscard]] const T* read_at(Index n) const { return in_place_ ? place_of(n) : at_; }
+  [[nodiscard]] T* place_of(Index n) const {
+    return places_[static_cast<std::size_t>(n / layout_.interval - first_sample_)];
+  }
   void touch(Index samples);
   void begin_sample(Index sample);
   void end_sample();
-  void copy_plane(const Rows& fields, bool electric, Index k, T* to) const;
-  void change_of_plane(const Rows& fields, bool electric, Index k);
+  void copy_rows(const Rows& fields, bool electric, const PlaneRows& at, T* to) const;
+  void change_of_rows(const Rows& fields, bool electric, const PlaneRows& at, T* to);
   [[nodiscard]] const T* loaded(Index sample);
   [[nodiscard]] View<T, 1> piece(Array& buffer, Index index);
   [[nodiscard]] T* before_data() { return static_cast<T*>(before_.data()); }
@@ -80,14 +89,15 @@ class FieldSamples : public KeptFields<T> {
   Stream* queue_ = nullptr;  ///< of a propagator on a GPU
   Store store_;
   bool in_place_;
-  Index first_sample_ = 0;
+  std::vector<T*> places_{};                 ///< of samples in place
+  Index first_step_ = 0, first_sample_ = 0;  ///< of this run
   /// Not in place: what is written next, and later the two samples that were read last.
   std::array<Array, 2> buffers_;
   std::array<Index, 2> holds_{-1, -1};
   Array before_;      ///< fields before a step whose difference is kept
   Index sample_ = 0;  ///< that is written
   T* to_ = nullptr;
-  const T *at_ = nullptr, *after_ = nullptr;  ///< samples of the step that is taken back
+  const T *at_ = nullptr, *after_ = nullptr;  ///< not in place: samples of the step that is taken back
 };
 
 extern template class FieldSamples<float>;

@@ -122,11 +122,12 @@ Index ReconstructedRun<T>::place_after(Index k, Index j) const {
 }
 
 template <class T>
-void ReconstructedRun<T>::keep_after(bool electric, Index k) {
+void ReconstructedRun<T>::keep_after(bool electric, const PlaneRows& at) {
   const NodeBox& box = wanted_.box;
+  const Index k = at.k, last = std::min(at.last, box.last[1]);
   if (k < box.first[0] || k >= box.last[0]) return;
   for (const Component c : wanted_.components)
-    for (Index j = box.first[1]; is_electric(c) == electric && j < box.last[1]; ++j)
+    for (Index j = std::max(at.first, box.first[1]); is_electric(c) == electric && j < last; ++j)
       std::copy_n(back_->row(c, k, j) + box.first[2] - box_.first[2], box.extent(2),
                   after_[static_cast<std::size_t>(c)].data() + place_after(k, j));
 }
@@ -139,17 +140,17 @@ bool ReconstructedRun<T>::begin_step(Index n) {
     --step_;
     (void)shell_.begin_step(step_);
     back_->step(run_->amplitudes.subspan(static_cast<std::size_t>(step_) * sources, sources),
-                {.before_magnetic = [&](Index k) { keep_after(false, k); },
-                 .after_magnetic = [&](Index k) { shell_.paste_plane(false, k, to); },
-                 .before_electric = [&](Index k) { keep_after(true, k); },
-                 .after_electric = [&](Index k) { shell_.paste_plane(true, k, to); }});
+                {.before_magnetic = [&](const PlaneRows& at) { keep_after(false, at); },
+                 .after_magnetic = [&](const PlaneRows& at) { shell_.paste_rows(false, step_, at, to); },
+                 .before_electric = [&](const PlaneRows& at) { keep_after(true, at); },
+                 .after_electric = [&](const PlaneRows& at) { shell_.paste_rows(true, step_, at, to); }});
     if (run_->stepped) run_->stepped();
   }
   return true;
 }
 
 template <class T>
-typename KeptFields<T>::Row ReconstructedRun<T>::row(Component c, Index k, Index j) const {
+typename KeptFields<T>::Row ReconstructedRun<T>::row(Index, Component c, Index k, Index j) const {
   return {.before = back_->row(c, k, j) + wanted_.box.first[2] - box_.first[2],
           .after = after_[static_cast<std::size_t>(c)].data() + place_after(k, j)};
 }

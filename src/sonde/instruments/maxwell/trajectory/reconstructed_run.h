@@ -23,11 +23,11 @@ class ReconstructedRun : public Trajectory<T> {
 
   [[nodiscard]] NodeBox box() const override { return wanted_.box; }
   [[nodiscard]] bool begin_step(Index n) override;
-  [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override;
+  [[nodiscard]] typename KeptFields<T>::Row row(Index n, Component c, Index k, Index j) const override;
 
  private:
   [[nodiscard]] Index place_after(Index k, Index j) const;
-  void keep_after(bool electric, Index k);
+  void keep_after(bool electric, const PlaneRows& at);
 
   SampleLayout wanted_;
   NodeBox box_;  ///< that moves

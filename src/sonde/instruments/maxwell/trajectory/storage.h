@@ -66,6 +66,7 @@ struct SampleLayout {
   [[nodiscard]] Index samples(Index steps) const {
     return interval == 1 ? steps + 1 : (steps + interval - 1) / interval;
   }
+  friend bool operator==(const SampleLayout&, const SampleLayout&) = default;
 };
 
 /// The longest interval, in steps of `dt` s, at which a product of two fields that reach to `highest_frequency` Hz is
@@ -115,6 +116,7 @@ struct StoragePlan {
   std::size_t host_bytes = 0, disk_bytes = 0, device_bytes = 0;
   double forward_runs = 1;    ///< how often each step is computed on average
   double expected_error = 0;  ///< of the gradient, relative, from encoding, interval and steps in reverse
+  friend bool operator==(const StoragePlan&, const StoragePlan&) = default;
 };
 
 /// Throws Error(not_supported) where fields are to be reconstructed and cannot be, Error(budget) where what is asked

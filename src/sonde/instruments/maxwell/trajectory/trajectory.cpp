@@ -24,11 +24,12 @@ class StoredRun : public Trajectory<T> {
   }
   [[nodiscard]] NodeBox box() const override { return samples_.box(); }
   [[nodiscard]] bool begin_step(Index n) override { return samples_.begin_step(n); }
-  [[nodiscard]] typename KeptFields<T>::Row row(Component c, Index k, Index j) const override {
-    return samples_.row(c, k, j);
+  [[nodiscard]] Index steps_at_once() const override { return samples_.steps_at_once(); }
+  [[nodiscard]] typename KeptFields<T>::Row row(Index n, Component c, Index k, Index j) const override {
+    return samples_.row(n, c, k, j);
   }
-  [[nodiscard]] const T* pole_row(std::size_t pole, Component c, Index k, Index j) const override {
-    return samples_.pole_row(pole, c, k, j);
+  [[nodiscard]] const T* pole_row(Index n, std::size_t pole, Component c, Index k, Index j) const override {
+    return samples_.pole_row(n, pole, c, k, j);
   }
   [[nodiscard]] Stream* stream() const override { return samples_.stream(); }
 
