@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "sonde/instruments/maxwell/propagate/test_problem.h"
 
 namespace sonde::maxwell {
@@ -25,7 +27,7 @@ struct Left {
 
 class StepperOf : public ::testing::TestWithParam<SteppedCase> {
  protected:
-  static constexpr Index steps = 24;
+  static constexpr Index steps = 12;
 
   StepperOf() : problem_(testing::mixed_problem(GetParam().problem)), shot_(testing::mixed_shot(problem_)) {
     // Sources and receivers in every fourth plane are near the edges of tiles, wherever these are.
@@ -81,15 +83,14 @@ class StepperOf : public ::testing::TestWithParam<SteppedCase> {
 
 TEST_P(StepperOf, LeavesTheSameBitsHoweverStepsGoThroughMemory) {
   const Left wanted = left(1, false, 1);
-  for (const int threads : {1, 2, 3})
-    for (const Index together : {1, 2, 3, 5, 8}) {
-      SCOPED_TRACE(fmt::format("{} threads, {} steps", threads, together));
-      const Left made = left(together, true, threads);
-      EXPECT_EQ(made.samples, wanted.samples);
-      EXPECT_EQ(made.state.fields, wanted.state.fields);
-      EXPECT_EQ(made.state.psi, wanted.state.psi);
-      EXPECT_EQ(made.state.polarisation, wanted.state.polarisation);
-    }
+  for (const auto& [threads, together] : {std::pair(1, 1), {1, 4}, {2, 1}, {2, 2}, {2, 5}, {3, 3}, {1, 8}}) {
+    SCOPED_TRACE(fmt::format("{} threads, {} steps", threads, together));
+    const Left made = left(together, true, threads);
+    EXPECT_EQ(made.samples, wanted.samples);
+    EXPECT_EQ(made.state.fields, wanted.state.fields);
+    EXPECT_EQ(made.state.psi, wanted.state.psi);
+    EXPECT_EQ(made.state.polarisation, wanted.state.polarisation);
+  }
 }
 
 constexpr Triple flat_cells{67, 1, 11}, deep_cells{62, 21, 7};
