@@ -15,3 +15,6 @@ endif()
 foreach(file field native operator tide)
   sonde_python_test(maxwell_${file})
 endforeach()
+
+sonde_example(radar_gradient LINKS sonde::maxwell OUTPUTS gradient.npy
+              FINDS "it falls fastest where eps_r rises at z = 1\\.[0-9]+ m, x = 1\\.[0-9]+ m")
