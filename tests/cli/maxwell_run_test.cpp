@@ -98,6 +98,16 @@ TEST_F(MaxwellProgram, WithoutAnOutputTracesAreBesideTheModel) {
   EXPECT_THAT(names(), ElementsAre("model.in", "model.out", "model1.out", "model2.out", "model_merged.out"));
 }
 
+TEST_F(MaxwellProgram, WithoutAnOutputAPictureIsBesideItsFileAndReplacesOnlyPicturesOfSonde) {
+  ASSERT_EQ(command({"run", model(), "-o", file("run.out")}).status, 0);
+  const Ended plotted = command({"plot", file("run.out")});
+  ASSERT_EQ(plotted.status, 0) << plotted.err;
+  EXPECT_THAT(plotted.out, HasSubstr("wrote     " + file("run.gp")));
+  testing::write_bytes(file("run.gp"), {'m', 'i', 'n', 'e'});
+  EXPECT_EQ(command({"plot", file("run.out")}).status, 3);
+  EXPECT_EQ(testing::read_bytes(file("run.gp")).size(), 4u);
+}
+
 TEST_F(MaxwellProgram, TheModelOfTheGuideIsTheExample) {
   const auto text = [](const std::string& name) {
     std::ifstream in(std::string(SONDE_SOURCE) + name);

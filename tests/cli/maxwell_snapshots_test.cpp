@@ -39,7 +39,7 @@ TEST_F(MaxwellProgram, FramesHoldTheTraceOfEveryNode) {
       "assert np.allclose([frames['x'][10], frames['y'][20]], [0.15, 0.2])\n"
       "assert np.array_equal(seen[:, 0, 20, 10].astype('f4'), ez[:340:10]) and ez.any()\n"
       "assert np.allclose(frames['time'], np.arange(34) * 10 * run.attrs['dt'])\n"
-      "assert list(frames['Ez'].attrs['DIMENSION_LABELS']) == ['frame', 'z', 'y', 'x']\n",
+      "assert list(frames['Ez'].attrs['DIMENSION_LABELS']) == ['time', 'z', 'y', 'x']\n",
       folder_.path().string());
 }
 

@@ -112,7 +112,6 @@ TEST_F(MaxwellProgram, WrongWordsOfPlotAreNamed) {
            {{"plot", model(), "-o", png, "--receiver", "1"}, 2, "model.in has no traces of receivers"},
            {{"plot", out, "-o", png, "--frame", "1"}, 2, "run.out has no frames"},
            {{"plot", file("cut.out"), "-o", png}, 3, "cut.out: damaged: the file is cut off"},
-           {{"plot", out}, 2, "charts are written as .png, .pdf or .svg"},
            {{"plot", out, "-o", file("a.jpg")}, 2, "charts are written as .png, .pdf or .svg"},
            {{"plot", out, "-o", out}, 2, "charts are written as .png, .pdf or .svg"},
            {{"plot", out, "-o", file("no/a.png")}, 5, "there is no folder"},
