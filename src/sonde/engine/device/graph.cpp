@@ -21,6 +21,7 @@ double fastest(const std::vector<double>& seconds) { return *std::min_element(se
 
 Graph::Graph(Graph&& other) noexcept
     : work_(std::move(other.work_)),
+      replay_(other.replay_),
       device_(other.device_),
       recorded_(std::exchange(other.recorded_, nullptr)),
       replays_(std::move(other.replays_)),
@@ -34,24 +35,36 @@ Graph::~Graph() {
 }
 
 void Graph::run(Stream& stream) {
-  if (!decided_ && !stream.device().info().can.graphs) {
-    replays_ = {false, stream.device().name() + " has no graphs"};
-    decided_ = true;
-  }
+  if (!decided_) decide(stream);
   if (!decided_) return measured_run(stream);
   if constexpr (built_with_cuda)
     if (replays_.value) return cuda::launch_graph(device_.info().ordinal, recorded_, stream.handle());
   work_(stream);
 }
 
+void Graph::decide(Stream& stream) {
+  if (!stream.device().info().can.graphs)
+    replays_ = {false, stream.device().name() + " has no graphs"};
+  else if (replay_ != Replay::measured)
+    replays_ = {replay_ == Replay::always, "asked for"};
+  else
+    return;
+  decided_ = true;
+  if (replays_.value) record(stream);
+}
+
+void Graph::record(Stream& stream) {
+  device_ = stream.device();
+  if constexpr (built_with_cuda)
+    recorded_ = cuda::record_graph(device_.info().ordinal, stream.handle(), [&] { work_(stream); });
+}
+
 // Wall time, because what a graph saves is the time of queueing; the stream is waited for on both sides.
 void Graph::measured_run(Stream& stream) {
   if constexpr (built_with_cuda) {
-    device_ = stream.device();
-    const int ordinal = device_.info().ordinal;
+    const int ordinal = stream.device().info().ordinal;
     const bool plain = plain_s_.size() < measured_runs;
-    if (!plain && recorded_ == nullptr)
-      recorded_ = cuda::record_graph(ordinal, stream.handle(), [&] { work_(stream); });
+    if (!plain && recorded_ == nullptr) record(stream);
     stream.synchronise();
     const Stopwatch watch;
     if (plain)

@@ -9,7 +9,7 @@
 
 #include "sonde/instruments/maxwell/bench/vacuum.h"
 #include "sonde/instruments/maxwell/propagate/propagator.h"
-#include "sonde/instruments/maxwell/run/operator.h"
+#include "sonde/instruments/maxwell/run/gradient_run.h"
 
 namespace sonde::maxwell {
 namespace {
@@ -23,14 +23,14 @@ struct Work {
   Shot shot;
   double value = 0;
 
-  explicit Work(Index cells) : waves(make(cells)), shot{one_source(waves.problem()), {}} {
+  Work(Index cells, Device device) : waves(make(cells, device)), shot{one_source(waves.problem()), {}} {
     shot.amplitudes.resize(static_cast<std::size_t>(gradient_steps));
     shot.amplitudes.front() = waves.problem().grid.cell_volume();
   }
-  static Operator make(Index cells) {
+  static Operator make(Index cells, Device device) {
     Problem problem = vacuum(Mode::em3d, 2, cells);
     const double dt = problem.dt;
-    return Operator(std::move(problem), gprmax_pml(), 0, {.dt = dt, .steps = gradient_steps});
+    return Operator(std::move(problem), gprmax_pml(), 0, {.dt = dt, .steps = gradient_steps, .device = device});
   }
   void forward() { value += waves.forward(shot).back(); }
   void gradient() {
@@ -45,14 +45,13 @@ struct Work {
 };
 
 /// Each has its own operator, whose store stays from call to call, as in an inversion: the first call makes it.
-Operation kept(Index cells, const std::string& name, const StorageSettings& settings) {
-  const auto work = std::make_shared<Work>(cells);
+Operation kept(Index cells, Device device, const std::string& name, const StorageSettings& settings) {
+  const auto work = std::make_shared<Work>(cells, device);
   const GradientOf of{};
-  StorageRequest request = work->waves.storage_request(of, highest_over_rate / work->waves.settings().dt);
-  const TierBudgets budgets = TierBudgets::around(Device::cpu(), Budget::automatic(Device::cpu()));
-  request.host_bytes = budgets.host.available_bytes();
-  request.disk_bytes = budgets.disk.available_bytes();
-  const StoragePlan plan = plan_storage(request, settings);
+  RunPlan run;
+  run.highest_frequency = highest_over_rate / work->waves.settings().dt;
+  const TierBudgets budgets = TierBudgets::around(device, Budget::automatic(device));
+  const StoragePlan plan = plan_gradient(work->waves, of, settings, 1, 1, budgets, run);
   // Fields in and out forwards and backwards, samples written and read, and sums of two per component of E.
   const double nodes = static_cast<double>(work->waves.problem().grid.count());
   const double sample = static_cast<double>(plan.layout.samples(gradient_steps) * plan.layout.elements()) *
@@ -66,11 +65,12 @@ Operation kept(Index cells, const std::string& name, const StorageSettings& sett
 
 PreparedCase prepare_gradient(const BenchPoint& point) {
   const Index cells = whole_size(point.size, "cells along an axis");
-  const auto work = std::make_shared<Work>(cells);
+  const auto work = std::make_shared<Work>(cells, point.device);
+  const StorageMode nearest = point.device.is_cpu() ? StorageMode::host : StorageMode::device;
   PreparedCase made;
   const double bytes = 48.0 * static_cast<double>(cells * cells * cells * gradient_steps);
   made.operations.push_back({.name = "forward", .run = [=] { work->forward(); }, .bytes = bytes});
-  const auto fields = std::make_shared<Propagator<float>>(work->waves.problem());
+  const auto fields = std::make_shared<Propagator<float>>(work->waves.problem(), point.device);
   made.operations.push_back({.name = "forward, step by step",
                              .run =
                                  [=] {
@@ -80,14 +80,17 @@ PreparedCase prepare_gradient(const BenchPoint& point) {
                                  },
                              .bytes = bytes,
                              .before = [=] { fields->clear(); }});
-  made.operations.push_back(kept(cells, "gradient", {.mode = StorageMode::host}));
+  const auto add = [&](const std::string& name, const StorageSettings& settings) {
+    made.operations.push_back(kept(cells, point.device, name, settings));
+  };
   const double dt = work->waves.settings().dt;
-  made.operations.push_back(kept(cells, "gradient, safe interval",
-                                 {.mode = StorageMode::host, .interval = safe_interval(highest_over_rate / dt, dt)}));
-  made.operations.push_back(
-      kept(cells, "gradient, bf16", {.mode = StorageMode::host, .compression = Compression::bf16}));
-  made.operations.push_back(kept(cells, "gradient, disk", {.mode = StorageMode::disk}));
-  made.operations.push_back(kept(cells, "gradient, computed again", {.mode = StorageMode::recompute}));
+  add("gradient", {.mode = nearest});
+  add("gradient, safe interval", {.mode = nearest, .interval = safe_interval(highest_over_rate / dt, dt)});
+  add("gradient, bf16", {.mode = nearest, .compression = Compression::bf16});
+  if (nearest != StorageMode::host)
+    add("gradient, bf16 on the host", {.mode = StorageMode::host, .compression = Compression::bf16});
+  add("gradient, disk", {.mode = StorageMode::disk});
+  add("gradient, computed again", {.mode = StorageMode::recompute});
   made.input = fmt::format(
       "{} steps of {} cells of vacuum, layers of {} cells on every side, f32, order 2; "
       "the first call makes the store of the fields, the others use it again",
@@ -101,7 +104,7 @@ BenchCase gradient_case() {
   return {.name = "maxwell-gradient",
           .summary = "A shot and its gradient of eps_r and sigma, by what is kept of it, size in cells along an axis",
           .sizes = {"64", "96"},
-          .devices = {DeviceKind::cpu},
+          .devices = {DeviceKind::cpu, DeviceKind::cuda},
           .prepare = prepare_gradient,
           .targets = {
               {.name = "k = 1", .of = {"gradient"}, .over = {"forward, step by step"}, .limit = 3.2},

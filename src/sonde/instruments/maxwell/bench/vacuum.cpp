@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/maxwell/grid/stability.h"
 
@@ -32,6 +36,16 @@ Acquisition one_source(const Problem& problem) {
   const auto third = [&](Axis axis) { return problem.grid.extent(axis) / 3; };
   const Point point{Component::Ey, {{problem.grid.index(third(Axis::z), third(Axis::y), third(Axis::x))}}};
   return {{point}, {point}};
+}
+
+double largest_difference(std::span<const double> a, std::span<const double> b) {
+  assert(a.size() == b.size());
+  double largest = 0, apart = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(b[i]));
+    apart = std::max(apart, std::abs(a[i] - b[i]));
+  }
+  return largest > 0 ? apart / largest : apart;
 }
 
 }  // namespace sonde::maxwell

@@ -2,6 +2,8 @@
 // Private to the room.
 #pragma once
 
+#include <span>
+
 #include "sonde/instruments/maxwell/propagate/problem.h"
 
 namespace sonde::maxwell {
@@ -12,5 +14,8 @@ inline constexpr Index vacuum_layer = 10;
 [[nodiscard]] Problem vacuum(Mode mode, int order, Index cells, Index layer = vacuum_layer);
 /// A source of Ey a third along each axis, which is recorded too.
 [[nodiscard]] Acquisition one_source(const Problem& problem);
+
+/// Of two records of the same run: the largest difference over the largest value.
+[[nodiscard]] double largest_difference(std::span<const double> a, std::span<const double> b);
 
 }  // namespace sonde::maxwell

@@ -533,10 +533,12 @@ void DeviceStepper<T>::prepare(const std::vector<Point>& injected, std::span<con
                              std::pair(points_[1].injected, points_[1].readings));
   if (one_ && before == now) return;
   // What a graph has recorded are these addresses and counts.
-  one_.emplace([this](Stream& stream) { queue_step(stream); });
-  many_.emplace([this](Stream& stream) {
-    for (Index i = 0; i < at_once; ++i) queue_step(stream);
-  });
+  one_.emplace([this](Stream& stream) { queue_step(stream); }, replay_);
+  many_.emplace(
+      [this](Stream& stream) {
+        for (Index i = 0; i < at_once; ++i) queue_step(stream);
+      },
+      replay_);
 }
 
 template <class T>

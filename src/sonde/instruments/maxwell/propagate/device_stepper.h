@@ -75,6 +75,11 @@ class DeviceStepper {
   void step();
   void steps_at_once();
   static constexpr Index at_once = 8;
+  /// How graphs are used from the next prepare() on.
+  void replay(Graph::Replay how) {
+    replay_ = how;
+    one_.reset();
+  }
   /// A step with something between H and E, and behind E; by kernels.
   void step_with(const std::function<void()>& between, const std::function<void()>& behind = {});
   /// [row][point], of all rows; waits.
@@ -156,6 +161,7 @@ class DeviceStepper {
   std::array<std::vector<T>, 6> mirrors_{};
   std::array<bool, 6> mirrored_{};
   Index rows_ = 0, columns_ = 0;
+  Graph::Replay replay_ = Graph::Replay::measured;
   std::optional<Graph> one_, many_;
 };
 

@@ -174,6 +174,11 @@ Stream* Propagator<T>::stream() const {
 }
 
 template <class T>
+void Propagator<T>::replay(Graph::Replay how) {
+  if (device_) device_->replay(how);
+}
+
+template <class T>
 void Propagator<T>::sample(const NodeBox& box, std::span<const Component> components, T* to) const {
   sample_change(box, components, nullptr, to, nullptr);
 }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "sonde/engine/array/view.h"
+#include "sonde/engine/device/graph.h"
 #include "sonde/engine/device/stream.h"
 #include "sonde/instruments/maxwell/propagate/kept_fields.h"
 #include "sonde/instruments/maxwell/propagate/plane_hooks.h"
@@ -89,6 +90,9 @@ class Propagator {
 
   /// On a GPU the queue of all its work; nullptr on the CPU.
   [[nodiscard]] Stream* stream() const;
+  /// Of a GPU: whether steps are replayed as a graph; else whichever way is measured to be faster. The bits are the
+  /// same.
+  void replay(Graph::Replay how);
   /// On a GPU: queues copies of the fields in a box to its memory, [component][z][y][x]; with `before`, such a copy,
   /// field minus before to `difference` and field plus before to `sum`, unless they are null.
   void sample(const NodeBox& box, std::span<const Component> components, T* to) const;

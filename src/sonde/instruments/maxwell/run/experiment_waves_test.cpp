@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/maxwell/invert/inversion.h"
 #include "sonde/instruments/maxwell/signal/wavelet.h"
 #include "tests/support/devices.h"
 
@@ -149,6 +150,47 @@ TEST_P(WavesOnEachDevice, HaveTheGradientOfTheCpu) {
     apart = std::max(apart, std::abs(made.gradient.eps_r[i] - wanted.gradient.eps_r[i]));
   }
   EXPECT_LT(apart, 1e-12 * most);
+}
+
+/// Two shots over ten by ten cells, whose records come within forty steps.
+Experiment two_small_shots() {
+  Experiment made = three_shots(Precision::f32, 40);
+  made.grid.cells = {10, 1, 10};
+  made.grid.pml = {{{4, 4}, {0, 0}, {4, 4}}};
+  made.model = {std::vector<double>(100, 4), std::vector<double>(100, 2e-3)};
+  made.shots.resize(2);
+  for (std::size_t s = 0; s < 2; ++s) {
+    made.shots[s].sources = {{Component::Ey, {2, 0, 2.0 + 5 * static_cast<double>(s)}}};
+    made.shots[s].receivers = {{Component::Ey, {7, 0, 2}}, {Component::Ey, {7, 0, 5}}, {Component::Ey, {7, 0, 8}}};
+    made.shots[s].amplitudes = sampled(Wavelet{.frequency = 6e8}, made.steps, dt, 0.5);
+  }
+  return made;
+}
+
+TEST_P(WavesOnEachDevice, AreInvertedAsOnTheCpu) {
+  const Experiment experiment = two_small_shots();
+  Measurements measured;
+  for (const SurveyShot& shot : experiment.shots) measured.amplitudes.push_back(shot.amplitudes);
+  Model truth = experiment.model;
+  for (const std::size_t cell : {44U, 45U, 54U, 55U}) truth.eps_r[cell] = 5;
+  ExperimentWaves({experiment}, {.least_eps_r = 2, .in_flight = 1}, TierBudgets::unlimited())
+      .record(truth, all_signals(experiment),
+              [&](Index, const Gather& computed) { measured.shots.push_back({computed}); });
+  const auto history_on = [&](Device on) {
+    ExperimentWaves waves(experiment, {.least_eps_r = 2, .device = on},
+                          TierBudgets::around(on, Budget(1U << 28U, "a test")));
+    Inversion inversion(waves, measured, Parameters(waves.grid(), {.eps_r_bounds = {2, 9}}, experiment.model, {}),
+                        {.stages = {{.iterations = 2}}, .illumination_damping = 0.05});
+    inversion.run();
+    std::vector<double> made;
+    for (const InversionRow& row : inversion.history()) made.push_back(row.misfit);
+    return made;
+  };
+  const std::vector<double> made = history_on(device()), wanted = history_on(Device::cpu());
+  ASSERT_EQ(made.size(), wanted.size());
+  EXPECT_LT(wanted.back(), wanted.front() / 2);
+  // Rounding of float32 over forty steps, of differences of records that are a tenth of them.
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(made[i], wanted[i], 1e-4 * wanted.front());
 }
 
 INSTANTIATE_EACH_DEVICE(WavesOnEachDevice);

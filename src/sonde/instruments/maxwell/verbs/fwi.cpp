@@ -158,13 +158,16 @@ void add_memory(const Prepared& prepared, const Parameters& parameters, MemoryPl
 /// The waves, with what is planned for them said.
 std::unique_ptr<ExperimentWaves> make_waves(const FwiOptions& options, const Prepared& prepared,
                                             const Parameters& parameters, const Ranks& ranks,
-                                            const TierBudgets& budgets, Run& run, Reservation& reserved) {
+                                            const TierBudgets& budgets, Run& run,
+                                            std::array<Reservation, 2>& reserved) {
   WaveSettings settings = wave_settings(prepared.file, prepared.unknowns, prepared.experiment);
   settings.ranks = ranks;
+  settings.device = run.device();
   auto waves = std::make_unique<ExperimentWaves>(prepared.experiment, settings, budgets);
   RunPlan plan = plan_run(waves->waves(), highest_frequency(prepared.experiment));
   plan.warnings = place_warnings(prepared.experiment, waves->waves().problem().grid);
   plan.memory = waves->memory();
+  plan.device_memory = waves->device_memory();
   add_memory(prepared, parameters, plan.memory);
   run.report().add_choice("shots at the same time", waves->in_flight());
   run.report().add_choice("storage", Value(text_of(waves->storage())), waves->storage().because);
@@ -178,8 +181,9 @@ std::unique_ptr<ExperimentWaves> make_waves(const FwiOptions& options, const Pre
       options.force, run);
   // Stores of fields reserve their own bytes when they are made.
   const std::size_t stores = static_cast<std::size_t>(waves->in_flight().value) * waves->storage().host_bytes;
-  reserved = run.host_budget().reserve(plan.memory.peak_bytes - std::min(stores, plan.memory.peak_bytes),
-                                       "the inversion", smaller_model());
+  reserved = {run.host_budget().reserve(plan.memory.peak_bytes - std::min(stores, plan.memory.peak_bytes),
+                                        "the inversion", smaller_model()),
+              reserve_on_device(plan, options.named(), run, waves->storage().device_bytes)};
   return waves;
 }
 
@@ -418,7 +422,7 @@ struct Equipment {
   Measurements measurements;
   std::optional<Parameters> parameters;
   std::unique_ptr<CheckpointReader> checkpoint;
-  Reservation reserved;
+  std::array<Reservation, 2> reserved;  ///< of the host, of a GPU
   std::unique_ptr<ExperimentWaves> waves;
 };
 
@@ -434,13 +438,12 @@ void read_all(const FwiOptions& options, Run& run, Prepared& prepared, Equipment
 
 void run_fwi(const FwiOptions& options, Run& run) {
   const Ranks ranks = join_ranks(options, "the shots", run);
-  (void)run.device_for("inversions run on the CPU");
+  (void)run.device_for(why_not_on_gpu(ranks));
   auto preparing = run.report().phase("prepare");
   Prepared prepared;
   Equipment with;
   if (!all_succeed(ranks, [&] { read_all(options, run, prepared, with); })) return;
-  TierBudgets budgets = TierBudgets::around(Device::cpu(), run.host_budget(), prepared.file.storage.path);
-  share_disk(budgets, ranks);
+  const TierBudgets budgets = budgets_of(prepared.file.storage.path, ranks, run);
   if (!all_succeed(ranks, [&] {
         with.waves = make_waves(options, prepared, *with.parameters, ranks, budgets, run, with.reserved);
         if (!run.dry_run()) prepare_places(prepared, run);

@@ -113,13 +113,6 @@ void give_gradient(Contents contents, const StoragePlan& storage, double misfit,
   if (!options.plot.empty()) draw(gradient_chart(contents), options.plot, run);
 }
 
-TierBudgets budgets_of(const StorageSettings& storage, const Ranks& ranks, Run& run) {
-  TierBudgets made = TierBudgets::around(run.device(), run.budget(), storage.path);
-  made.host = run.host_budget();
-  share_disk(made, ranks);
-  return made;
-}
-
 /// What stores do not reserve themselves.
 Reservation reserve_rest(const RunPlan& plan, const StoragePlan& storage, const ModelOptions& options, Run& run) {
   return run.host_budget().reserve(plan.memory.peak_bytes - storage.host_bytes, "the gradient of " + options.named(),
@@ -176,7 +169,7 @@ void native_gradient(const GradientOptions& options, Run& run) {
   if (!all_succeed(ranks, [&] { read_inputs(options, ranks, run, job); })) return;
   StorageSettings storage = job.file.storage.settings();
   storage.force = options.force;
-  const TierBudgets budgets = budgets_of(storage, ranks, run);
+  const TierBudgets budgets = budgets_of(storage.path, ranks, run);
   std::optional<GradientRun> gradient;
   HeldForGradient held;
   const bool ready = all_succeed(ranks, [&] {
@@ -225,7 +218,7 @@ void gprmax_gradient(const GradientOptions& options, Run& run) {
   if (!read) return;
   StorageSettings storage = lent.storage.settings();
   storage.force = options.force;
-  const TierBudgets budgets = budgets_of(storage, ranks, run);
+  const TierBudgets budgets = budgets_of(storage.path, ranks, run);
   std::optional<GprmaxGradientRun> gradient;
   HeldForGradient held;
   const bool ready = all_succeed(ranks, [&] {

@@ -49,6 +49,13 @@ void report_plan(const RunPlan& plan, const PlannedModel& model, bool force, Run
   if (!force) require_sampling(plan, model);
 }
 
+TierBudgets budgets_of(const std::string& folder, const Ranks& ranks, Run& run) {
+  TierBudgets made = TierBudgets::around(run.device(), run.budget(), folder);
+  made.host = run.host_budget();
+  share_disk(made, ranks);
+  return made;
+}
+
 Reservation reserve_on_device(const RunPlan& plan, const std::string& input, Run& run, std::size_t but_for) {
   if (run.device().is_cpu()) return {};
   return run.budget().reserve(plan.device_memory.peak_bytes - but_for, "the run of " + input,

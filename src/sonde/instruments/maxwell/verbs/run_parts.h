@@ -9,6 +9,7 @@
 
 #include "sonde/engine/figure/chart.h"
 #include "sonde/engine/memory/budget.h"
+#include "sonde/engine/memory/tier.h"
 #include "sonde/engine/ranks/ranks.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/engine/run/join_ranks.h"
@@ -87,6 +88,8 @@ void refuse_tables(const ModelOptions& options, const Run& run);
 /// Says warnings, grid, steps, sampling and memory. Throws Error(bad_input) for cells that are too large, unless that
 /// is `force`d.
 void report_plan(const RunPlan& plan, const PlannedModel& model, bool force, Run& run);
+/// What work on the run's device may hold of each memory, stores in `folder`; ranks share the disk.
+[[nodiscard]] TierBudgets budgets_of(const std::string& folder, const Ranks& ranks, Run& run);
 /// What the run holds of the GPU that computes, but for bytes that are reserved otherwise; nothing of the CPU.
 [[nodiscard]] Reservation reserve_on_device(const RunPlan& plan, const std::string& input, Run& run,
                                             std::size_t but_for = 0);
