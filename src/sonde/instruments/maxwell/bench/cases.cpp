@@ -133,7 +133,7 @@ PreparedCase prepare_graph(const BenchPoint& point) {
       work->run();
       plain = work;
     }
-    each.difference = [=, wanted = plain->record] { return largest_difference(work->record, wanted); };
+    each.difference = [=, wanted = plain->record] { return record_difference(work->record, wanted); };
     made.operations.push_back(std::move(each));
   }
   return made;

@@ -74,7 +74,7 @@ PreparedCase prepare_shots(const BenchPoint& point) {
         {.name = fmt::format("{} at the same time", in_flight),
          .run = [=] { work->run(); },
          .bytes = bytes,
-         .difference = [=, wanted = one->records] { return largest_difference(work->records, wanted); }});
+         .difference = [=, wanted = one->records] { return record_difference(work->records, wanted); }});
   }
   made.input = fmt::format("{} shots of {} steps over {} cells in 2D, layers of {} cells on every side", survey_shots,
                            survey_steps, experiment.model.eps_r.size(), vacuum_layer);

@@ -38,7 +38,7 @@ Acquisition one_source(const Problem& problem) {
   return {{point}, {point}};
 }
 
-double largest_difference(std::span<const double> a, std::span<const double> b) {
+double record_difference(std::span<const double> a, std::span<const double> b) {
   assert(a.size() == b.size());
   double largest = 0, apart = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -16,6 +16,6 @@ inline constexpr Index vacuum_layer = 10;
 [[nodiscard]] Acquisition one_source(const Problem& problem);
 
 /// Of two records of the same run: the largest difference over the largest value.
-[[nodiscard]] double largest_difference(std::span<const double> a, std::span<const double> b);
+[[nodiscard]] double record_difference(std::span<const double> a, std::span<const double> b);
 
 }  // namespace sonde::maxwell
