@@ -40,5 +40,17 @@ TEST_P(GraphOnEachDevice, EveryRunDoesTheWorkOnce) {
   EXPECT_THAT(moved.replays().because, ::testing::HasSubstr(device().is_cpu() ? "cpu has no graphs" : " as a graph, "));
 }
 
+TEST_P(GraphOnEachDevice, TakesTheWayThatIsAskedFor) {
+  for (const Graph::Replay way : {Graph::Replay::always, Graph::Replay::never}) {
+    Stream stream(device());
+    Array numbers = Array::zeros(device(), {1}, DType::u8);
+    Graph graph([&](Stream& queue) { queue.fill_zero(numbers.data(), 1); }, way);
+    graph.run(stream);
+    stream.synchronise();
+    EXPECT_EQ(graph.replays().value, way == Graph::Replay::always && !device().is_cpu());
+    EXPECT_EQ(graph.replays().because, device().is_cpu() ? "cpu has no graphs" : "asked for");
+  }
+}
+
 }  // namespace
 }  // namespace sonde

@@ -43,9 +43,9 @@ template <class T>
 BackPropagator<T>::BackPropagator(const Problem& problem, Threads threads)
     : impl_(std::make_unique<Impl>(problem, threads)) {}
 template <class T>
-BackPropagator<T>::BackPropagator(const Problem& problem, Device device, Threads threads)
+BackPropagator<T>::BackPropagator(const Problem& problem, Device device, Threads threads, Index shots)
     : impl_(device.is_cpu() ? std::make_unique<Impl>(problem, threads) : nullptr),
-      device_(device.is_cpu() ? nullptr : std::make_unique<stepping::DeviceBackSweep<T>>(problem, device)) {}
+      device_(device.is_cpu() ? nullptr : std::make_unique<stepping::DeviceBackSweep<T>>(problem, device, shots)) {}
 template <class T>
 BackPropagator<T>::~BackPropagator() = default;
 template <class T>
@@ -106,8 +106,8 @@ void BackPropagator<T>::run(const Acquisition& shot, Index steps, std::span<cons
 }
 
 template <class T>
-SweepSums BackPropagator<T>::sums() const {
-  return device_ ? device_->sums() : impl_->sums.taken();
+SweepSums BackPropagator<T>::sums(Index shot) const {
+  return device_ ? device_->sums(shot) : impl_->sums.taken();
 }
 
 template <class T>
@@ -135,10 +135,12 @@ std::size_t BackPropagator<T>::bytes() const {
 }
 
 template <class T>
-PropagatorBytes BackPropagator<T>::bytes_for(const Grid& grid, std::size_t poles, const Wanted& wanted, Device device) {
-  PropagatorBytes made = Propagator<T>::bytes_for(grid, poles, device);
-  const std::size_t field = device.is_cpu() ? sizeof(T) * static_cast<std::size_t>(Lattice(grid).elements())
-                                            : stepping::DeviceStepper<T>::field_bytes(grid);
+PropagatorBytes BackPropagator<T>::bytes_for(const Grid& grid, std::size_t poles, const Wanted& wanted, Device device,
+                                             Index shots) {
+  PropagatorBytes made = Propagator<T>::bytes_for(grid, poles, device, shots);
+  const std::size_t field = static_cast<std::size_t>(shots) *
+                            (device.is_cpu() ? sizeof(T) * static_cast<std::size_t>(Lattice(grid).elements())
+                                             : stepping::DeviceStepper<T>::field_bytes(grid));
   // What layers carry is as much as their psi, which is part of the state; here rows of both have margins.
   std::size_t psi = made.state, with_margins = 0;
   for (const Component c : grid.components()) {

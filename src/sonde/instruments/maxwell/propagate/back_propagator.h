@@ -31,7 +31,7 @@ template <class T>
 class BackPropagator {
  public:
   explicit BackPropagator(const Problem& problem, Threads threads = Threads::all);
-  BackPropagator(const Problem& problem, Device device, Threads threads = Threads::all);
+  BackPropagator(const Problem& problem, Device device, Threads threads = Threads::all, Index shots = 1);
   ~BackPropagator();
   BackPropagator(BackPropagator&&) noexcept;
   BackPropagator& operator=(BackPropagator&&) noexcept;
@@ -48,8 +48,9 @@ class BackPropagator {
   void run(const Acquisition& shot, Index steps, std::span<const double> residual, KeptFields<T>* kept,
            const Wanted& wanted, std::span<double> sources, const Beside& beside = {});
 
-  /// Of all runs so far; gradient_of() makes gradients of the medium of them.
-  [[nodiscard]] SweepSums sums() const;
+  /// Of all runs so far; gradient_of() makes gradients of the medium of them. Of shots that run at the same time each
+  /// has its own.
+  [[nodiscard]] SweepSums sums(Index shot = 0) const;
   void clear_sums();
   /// Gradient of the start of the last run.
   [[nodiscard]] State start() const;
@@ -61,7 +62,7 @@ class BackPropagator {
   [[nodiscard]] std::size_t bytes() const;
   /// At most so many for a problem of this grid, before one is made.
   [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles, const Wanted& wanted,
-                                                 Device device = Device::cpu());
+                                                 Device device = Device::cpu(), Index shots = 1);
 
  private:
   struct Impl;

@@ -39,6 +39,7 @@ template <class T>
 void DeviceBackSweep<T>::add(bool electric, Index n, const KeptFields<T>& kept) {
   const NodeBox box = kept.box();
   device::BoxFields<T> made = fields_.in_box(box);
+  made.shot = kept.elements_of_shot();
   const auto in = [](Array& array) { return array.empty() ? nullptr : static_cast<T*>(array.data()); };
   for (const Component c : fields_.problem().grid.components()) {
     if (is_electric(c) != electric) continue;
@@ -95,10 +96,10 @@ void DeviceBackSweep<T>::run(const Acquisition& shot, Index steps, std::span<con
 }
 
 template <class T>
-SweepSums DeviceBackSweep<T>::sums() {
+SweepSums DeviceBackSweep<T>::sums(Index shot) {
   SweepSums made;
   const auto bring = [&](const Array& array) {
-    return array.empty() ? std::vector<double>{} : fields_.values_of(array);
+    return array.empty() ? std::vector<double>{} : fields_.values_of(array, shot);
   };
   for (std::size_t c = 0; c < 3; ++c) {
     made.difference[c] = bring(difference_[c]);

@@ -11,12 +11,13 @@ namespace sonde::maxwell::stepping {
 template <class T>
 class DeviceBackSweep {
  public:
-  DeviceBackSweep(const Problem& problem, Device device) : fields_(problem, device, Sense::transposed) {}
+  DeviceBackSweep(const Problem& problem, Device device, Index shots)
+      : fields_(problem, device, Sense::transposed, shots) {}
 
   void run(const Acquisition& shot, Index steps, std::span<const double> residual, KeptFields<T>* kept,
            const Wanted& wanted, std::span<double> sources, const State* end,
            const std::function<void(Index step)>& after);
-  [[nodiscard]] SweepSums sums();
+  [[nodiscard]] SweepSums sums(Index shot);
   void clear_sums();
   [[nodiscard]] State start() { return fields_.converted(fields_.state(), RunEnd::first); }
   [[nodiscard]] View<T, 3> on_host(Component c) { return fields_.on_host(c); }

@@ -165,6 +165,50 @@ TEST_P(PropagatorOnEachDevice, RunsOnFromAStateAndFromSavedBytes) {
   EXPECT_EQ(run.record(from_bytes), record);
 }
 
+/// A shot beside itself.
+Acquisition twice(const Acquisition& shot) {
+  Acquisition made = shot;
+  for (auto* points : {&made.sources, &made.receivers}) {
+    const std::vector<Point> first = *points;
+    for (Point point : first) {
+      point.shot = 1;
+      points->push_back(std::move(point));
+    }
+  }
+  return made;
+}
+/// [row][point] of both.
+std::vector<double> side_by_side(const std::vector<double>& a, const std::vector<double>& b, std::size_t points) {
+  std::vector<double> made;
+  const auto width = static_cast<Index>(points);
+  for (Index row = 0; row < std::ssize(a); row += width)
+    for (const auto* each : {&a, &b}) made.insert(made.end(), each->begin() + row, each->begin() + row + width);
+  return made;
+}
+
+TEST_P(PropagatorOnEachDevice, StepsTwoShotsAtTheSameTimeWithTheBitsOfEach) {
+  if (device().is_cpu()) GTEST_SKIP() << "on the CPU each shot has threads of its own";
+  for (const MixedCase& each : fewer_cases) {
+    SCOPED_TRACE(testing::text_of(each));
+    const MixedRun run(each, 6);
+    const std::size_t sources = run.shot.sources.size(), receivers = run.shot.receivers.size();
+    const auto first = in_a_list(run.sources),
+               second = in_a_list(testing::mixed_samples(run.problem, run.shot.sources, run.steps, 8));
+    Propagator<float> one(run.problem, device()), two(run.problem, device(), Threads::all, 2);
+    const auto alone = [&](Propagator<float>& fields, const std::vector<double>& amplitudes) {
+      std::vector<double> record(static_cast<std::size_t>(run.steps) * receivers);
+      fields.clear();
+      fields.run(run.shot, run.steps, amplitudes, record);
+      return record;
+    };
+    const std::vector<double> of_first = alone(one, first), of_second = alone(one, second);
+    std::vector<double> both(2 * of_first.size());
+    two.run(twice(run.shot), run.steps, side_by_side(first, second, sources), both);
+    EXPECT_EQ(both, side_by_side(of_first, of_second, receivers));
+    EXPECT_EQ(alone(two, second), of_second);  // with place for one more
+  }
+}
+
 TEST_P(PropagatorOnEachDevice, SetsTheFieldOfAHardSource) {
   Problem problem = testing::mixed_problem({.mode = Mode::em3d, .order = 4});
   const Index node = problem.grid.index(4, 5, 6);

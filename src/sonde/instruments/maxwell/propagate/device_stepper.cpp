@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstring>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "sonde/engine/device/device.h"
@@ -20,7 +21,8 @@ std::size_t index_of(Component c) { return static_cast<std::size_t>(c); }
 
 device::Places places_of(const Grid& grid) {
   const Triple& n = grid.extents();
-  return {{n[0], n[1], n[2]}, (n[2] + row_elements - 1) / row_elements * row_elements};
+  const Index pitch = (n[2] + row_elements - 1) / row_elements * row_elements;
+  return {{n[0], n[1], n[2]}, pitch, n[0] * n[1] * pitch};
 }
 
 template <class T>
@@ -105,10 +107,11 @@ void DeviceList<E>::assign(Stream& stream, std::span<const E> elements) {
 }
 
 template <class T>
-DeviceStepper<T>::DeviceStepper(const Problem& problem, Device device, Sense sense)
+DeviceStepper<T>::DeviceStepper(const Problem& problem, Device device, Sense sense, Index shots)
     : sense_(sense),
       problem_(problem),
       stream_(device),
+      shots_(shots),
       places_(places_of(problem.grid)),
       stencil_(stencil_of<T>(problem.grid)) {
   const Coefficients step = coefficients(problem_.medium, problem_.grid, problem_.dt, problem_.loss);
@@ -129,7 +132,13 @@ DeviceStepper<T>::DeviceStepper(const Problem& problem, Device device, Sense sen
   make_poles(step);
   const Index zero = 0;
   step_.assign(stream_, std::span(&zero, 1));
+  sample_steps({});
   make_steps();
+}
+
+template <class T>
+void DeviceStepper<T>::sample_steps(const device::Sampled<T>& sampled) {
+  sampled_.assign(stream_, std::span(&sampled, 1));
 }
 
 template <class T>
@@ -150,7 +159,10 @@ void DeviceStepper<T>::make_layers(Component c) {
     made.term.width = width;
     made.term.rows = along == 1 ? width : places_.extents[1];
     made.term.pitch = along == 2 ? width : places_.pitch;
-    const Shape shape{along == 0 ? width : places_.extents[0], made.term.rows, made.term.pitch};
+    const Index planes = along == 0 ? width : places_.extents[0];
+    made.term.psi_of_shot = planes * made.term.rows * made.term.pitch;
+    made.term.of_shot = places_.field;
+    const Shape shape{shots_ * planes, made.term.rows, made.term.pitch};
     made.psi = Array::zeros(stream_.device(), shape, dtype_of<T>);
     if (sense_ == Sense::transposed) made.carried = Array::zeros(stream_.device(), shape, dtype_of<T>);
     made.host_b = in_type<T>(line.b);
@@ -192,6 +204,10 @@ void DeviceStepper<T>::make_steps() {
     made.flat = grid.spec().mode == Mode::tm2d;
     made.places = places_;
     made.stencil = stencil_;
+    if (electric && sense_ == Sense::forward) {
+      made.sampled = sampled_.data();
+      made.step = step_.data();
+    }
     for (const Component c : grid.components()) {
       const std::size_t p = place(c);
       if (is_electric(c) != electric) {
@@ -214,6 +230,7 @@ void DeviceStepper<T>::make_steps() {
         device::LayerTerm<T>& into = in_layers_[electric ? 1 : 0].terms[place(c)][t];
         into = layers_[index_of(term.of)][term_back(term.of, c)].term;
         into.of = into.carried;
+        into.of_shot = into.psi_of_shot;
       }
   }
   relax_ = {.transposed = sense_ == Sense::transposed,
@@ -225,6 +242,16 @@ void DeviceStepper<T>::make_steps() {
     relax_.old[p] = curl_[1].old[p];
     relax_.factor[p] = curl_[1].factor[p].at;
   }
+}
+
+/// The first so many.
+template <class T>
+void DeviceStepper<T>::move_shots(Index shots) {
+  places_.shots = static_cast<int>(shots);
+  for (auto& each : curl_) each.places = places_;
+  for (auto* group : {&in_layers_, &carry_})
+    for (auto& each : *group) each.places = places_;
+  relax_.places = places_;
 }
 
 template <class T>
@@ -252,7 +279,7 @@ T* DeviceStepper<T>::field(Component c) {
 
 template <class T>
 Array DeviceStepper<T>::make_field() const {
-  return Array::zeros(stream_.device(), {places_.extents[0], places_.extents[1], places_.pitch}, dtype_of<T>);
+  return Array::zeros(stream_.device(), {shots_ * places_.extents[0], places_.extents[1], places_.pitch}, dtype_of<T>);
 }
 
 template <class T>
@@ -451,7 +478,7 @@ void DeviceStepper<T>::make_injected(const std::vector<Point>& points, bool elec
       const bool scaled = sense_ == Sense::transposed || !points[s].hard;
       if (scaled && factor.at == nullptr) added *= static_cast<double>(factor.everywhere);
       const Index node = place_of(tap.node);
-      by_node[field(c) + node].push_back(
+      by_node[field(c) + points[s].shot * places_.field + node].push_back(
           {static_cast<Index>(s), static_cast<T>(added), scaled && factor.at != nullptr ? factor.at + node : nullptr});
     }
   }
@@ -493,7 +520,7 @@ void DeviceStepper<T>::make_readings(const std::vector<Point>& points, bool elec
   for (std::size_t r = 0; r < points.size(); ++r) {
     if (is_electric(points[r].component) != electric) continue;
     for (const PointTap& tap : points[r].taps) {
-      from.push_back(field(points[r].component) + place_of(tap.node));
+      from.push_back(field(points[r].component) + points[r].shot * places_.field + place_of(tap.node));
       weights.push_back(tap.weight);
     }
     first.push_back(static_cast<Index>(from.size()));
@@ -517,8 +544,16 @@ void DeviceStepper<T>::make_readings(const std::vector<Point>& points, bool elec
 template <class T>
 void DeviceStepper<T>::prepare(const std::vector<Point>& injected, std::span<const double> amplitudes,
                                const std::vector<Point>& read, Index rows) {
-  const auto before = std::pair(std::pair(points_[0].injected, points_[0].readings),
-                                std::pair(points_[1].injected, points_[1].readings));
+  const auto queued = [&] {
+    return std::tuple(places_.shots, points_[0].injected, points_[0].readings, points_[1].injected,
+                      points_[1].readings);
+  };
+  const auto before = queued();
+  Index shots = 1;
+  for (const auto* points : {&injected, &read})
+    for (const Point& each : *points) shots = std::max(shots, each.shot + 1);
+  assert(shots <= shots_);
+  move_shots(shots);
   rows_ = rows;
   columns_ = static_cast<Index>(read.size());
   amplitudes_.assign(stream_, amplitudes);
@@ -529,9 +564,7 @@ void DeviceStepper<T>::prepare(const std::vector<Point>& injected, std::span<con
     make_injected(injected, electric);
     make_readings(read, electric);
   }
-  const auto now = std::pair(std::pair(points_[0].injected, points_[0].readings),
-                             std::pair(points_[1].injected, points_[1].readings));
-  if (one_ && before == now) return;
+  if (one_ && before == queued()) return;
   // What a graph has recorded are these addresses and counts.
   one_.emplace([this](Stream& stream) { queue_step(stream); }, replay_);
   many_.emplace(
@@ -689,8 +722,10 @@ std::vector<double> DeviceStepper<T>::samples() {
 }
 
 template <class T>
-std::vector<double> DeviceStepper<T>::values_of(const Array& array) {
-  const std::vector<T> there = host_copy(array);
+std::vector<double> DeviceStepper<T>::values_of(const Array& array, Index shot) {
+  std::vector<T> there(static_cast<std::size_t>(elements()));
+  stream_.copy(there.data(), static_cast<const T*>(array.data()) + shot * elements(), there.size() * sizeof(T));
+  stream_.synchronise();
   std::vector<double> made(static_cast<std::size_t>(problem_.grid.count()));
   for (std::size_t node = 0; node < made.size(); ++node)
     made[node] = static_cast<double>(there[static_cast<std::size_t>(place_of(static_cast<Index>(node)))]);
@@ -717,27 +752,25 @@ std::size_t DeviceStepper<T>::bytes() const {
 
 template <class T>
 std::size_t DeviceStepper<T>::field_bytes(const Grid& grid) {
-  const device::Places places = places_of(grid);
-  return static_cast<std::size_t>(places.extents[0] * places.extents[1] * places.pitch) * sizeof(T);
+  return static_cast<std::size_t>(places_of(grid).field) * sizeof(T);
 }
 
 template <class T>
-PropagatorBytes DeviceStepper<T>::bytes_for(const Grid& grid, std::size_t poles, Sense sense) {
+PropagatorBytes DeviceStepper<T>::bytes_for(const Grid& grid, std::size_t poles, Sense sense, Index shots) {
   const device::Places places = places_of(grid);
-  const std::size_t field = field_bytes(grid);
+  const std::size_t field = field_bytes(grid), each = static_cast<std::size_t>(shots);
   const auto nodes = static_cast<std::size_t>(grid.count());
   PropagatorBytes made;
   for (const Component c : grid.components()) {
     const std::size_t factors = is_electric(c) ? 2 + 3 * poles : 1;
-    made.state += field * (is_electric(c) ? 1 + poles : 1);
-    made.lasting += field * (factors + (is_electric(c) && poles > 0 ? 1 : 0));
+    made.state += each * field * (is_electric(c) ? 1 + poles : 1);
+    made.lasting += field * (factors + (is_electric(c) && poles > 0 ? each : 0));
     made.in_preparation += sizeof(double) * nodes * factors;
     for (const CurlTerm& term : curl_terms(c)) {
       if (!grid.has(term.of) || !grid.has(term.along)) continue;
       const Index layers = grid.low(term.along) + grid.high(term.along), extent = grid.extent(term.along);
-      const Index others = term.along == Axis::x ? places.extents[0] * places.extents[1]
-                                                 : places.extents[0] * places.extents[1] * places.pitch / extent;
-      made.state += sizeof(T) * static_cast<std::size_t>(others * layers) * (sense == Sense::transposed ? 2 : 1);
+      const Index others = term.along == Axis::x ? places.extents[0] * places.extents[1] : places.field / extent;
+      made.state += each * sizeof(T) * static_cast<std::size_t>(others * layers) * (sense == Sense::transposed ? 2 : 1);
     }
   }
   made.lasting += made.state;

@@ -31,12 +31,13 @@ class DeviceList {
   Array block_;
 };
 
-/// What Stepper is on the CPU: the fields of one shot in the memory of a GPU, and how a step moves them. Factors are
-/// whole arrays, those of H a number where it is the same everywhere.
+/// What Stepper is on the CPU: the fields of one shot, or of several that step at the same time, in the memory of a
+/// GPU, and how a step moves them. Factors are whole arrays, those of H a number where it is the same everywhere. A
+/// state is that of the first shot; those of the others are zero.
 template <class T>
 class DeviceStepper {
  public:
-  DeviceStepper(const Problem& problem, Device device, Sense sense);
+  DeviceStepper(const Problem& problem, Device device, Sense sense, Index shots = 1);
   DeviceStepper(const DeviceStepper&) = delete;
   DeviceStepper& operator=(const DeviceStepper&) = delete;
 
@@ -44,7 +45,7 @@ class DeviceStepper {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const device::Places& places() const { return places_; }
   [[nodiscard]] T* field(Component c);
-  [[nodiscard]] Index elements() const { return places_.extents[0] * places_.extents[1] * places_.pitch; }
+  [[nodiscard]] Index elements() const { return places_.field; }  ///< of one shot
   /// cb of a component of E.
   [[nodiscard]] const T* factor(Component c) const { return factor_of(c).at; }
   /// Values on the padded grid in the places of the fields.
@@ -65,7 +66,8 @@ class DeviceStepper {
   /// Of a transposed run: start_gradient.h.
   [[nodiscard]] State converted(State of, RunEnd end);
 
-  /// The points of a run: those at which amplitudes ([row][point]) are added, by step, and those that are read.
+  /// The points of a run: those at which amplitudes ([row][point]) are added, by step, and those that are read. Shots
+  /// up to the last one that has a point move.
   void prepare(const std::vector<Point>& injected, std::span<const double> amplitudes, const std::vector<Point>& read,
                Index rows);
   /// Of a transposed run: row 0 of the amplitudes of E, before the steps.
@@ -75,6 +77,8 @@ class DeviceStepper {
   void step();
   void steps_at_once();
   static constexpr Index at_once = 8;
+  /// What steps of E leave behind from now on.
+  void sample_steps(const device::Sampled<T>& sampled);
   /// How graphs are used from the next prepare() on.
   void replay(Graph::Replay how) {
     replay_ = how;
@@ -92,11 +96,11 @@ class DeviceStepper {
   /// Without fields.
   [[nodiscard]] device::ChangeStep<T> change_step();
   void add_change(const device::ChangeStep<T>& step);
-  /// Elements of an array in the places of the fields, [z][y][x] on the padded grid; waits.
-  [[nodiscard]] std::vector<double> values_of(const Array& array);
+  /// Elements of a shot of an array in the places of the fields, [z][y][x] on the padded grid; waits.
+  [[nodiscard]] std::vector<double> values_of(const Array& array, Index shot);
 
   [[nodiscard]] std::size_t bytes() const;
-  [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles, Sense sense);
+  [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles, Sense sense, Index shots = 1);
   [[nodiscard]] static std::size_t field_bytes(const Grid& grid);
 
  private:
@@ -112,6 +116,7 @@ class DeviceStepper {
   void make_layers(Component c);
   void make_poles(const Coefficients& step);
   void make_steps();
+  void move_shots(Index shots);
   [[nodiscard]] device::LayerStep<T> layer_step(bool electric, Index reach) const;
   [[nodiscard]] Array uploaded(const std::vector<T>& values, Index rows, Index pitch);
   [[nodiscard]] device::Factor<T> factor_of(Component c) const;
@@ -134,6 +139,7 @@ class DeviceStepper {
   Sense sense_;
   Problem problem_;
   Stream stream_;
+  Index shots_;
   device::Places places_;
   device::Stencil<T> stencil_;
   std::array<Array, 6> fields_{};
@@ -158,6 +164,7 @@ class DeviceStepper {
   std::array<Points, 2> points_{};
   DeviceList<double> amplitudes_, samples_;
   DeviceList<Index> step_;
+  DeviceList<device::Sampled<T>> sampled_;
   std::array<std::vector<T>, 6> mirrors_{};
   std::array<bool, 6> mirrored_{};
   Index rows_ = 0, columns_ = 0;

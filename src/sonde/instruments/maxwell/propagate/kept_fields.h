@@ -39,6 +39,8 @@ class KeptFields {
   [[nodiscard]] virtual Row row(Index n, Component c, Index k, Index j) const = 0;
   /// The polarisation of a pole before that step, where it was kept; on the CPU.
   [[nodiscard]] virtual const T* pole_row(Index /*n*/, std::size_t, Component, Index, Index) const { return nullptr; }
+  /// On a GPU: from a row of one shot to that of the next, of those that run at the same time.
+  [[nodiscard]] virtual Index elements_of_shot() const { return 0; }
   /// On a GPU the queue by which they come; nullptr on the CPU.
   [[nodiscard]] virtual Stream* stream() const { return nullptr; }
 };

@@ -33,11 +33,12 @@ struct Point {
   Component component = Component::Ey;
   std::vector<PointTap> taps{};
   bool hard = false;  ///< of a source of E on a perfectly conducting node: its amplitude is the field there, in V/m
+  Index shot = 0;     ///< of those that run at the same time on a GPU
 };
 
-/// Where one shot is excited and recorded. A source of an E component is an electric current: its amplitude is the
-/// moment I dl in A m (a line current in A in tm2d), J = amplitude / cell_volume(); of an H component a magnetic one in
-/// V m (V).
+/// Where one shot, or several at the same time, are excited and recorded. A source of an E component is an electric
+/// current: its amplitude is the moment I dl in A m (a line current in A in tm2d), J = amplitude / cell_volume(); of an
+/// H component a magnetic one in V m (V).
 struct Acquisition {
   std::vector<Point> sources{}, receivers{};
 };

@@ -25,11 +25,11 @@ template <class T>
 Propagator<T>::Propagator(const Problem& problem, Threads threads)
     : impl_(std::make_unique<Impl>(problem, stepping::Sense::forward, threads)) {}
 template <class T>
-Propagator<T>::Propagator(const Problem& problem, Device device, Threads threads)
+Propagator<T>::Propagator(const Problem& problem, Device device, Threads threads, Index shots)
     : impl_(device.is_cpu() ? std::make_unique<Impl>(problem, stepping::Sense::forward, threads) : nullptr),
       device_(device.is_cpu()
                   ? nullptr
-                  : std::make_unique<stepping::DeviceStepper<T>>(problem, device, stepping::Sense::forward)) {}
+                  : std::make_unique<stepping::DeviceStepper<T>>(problem, device, stepping::Sense::forward, shots)) {}
 template <class T>
 Propagator<T>::~Propagator() = default;
 template <class T>
@@ -149,6 +149,7 @@ void Propagator<T>::run_on_device(const Acquisition& shot, Index steps, std::spa
     require_host("work beside the planes of a step");
   using Fields = stepping::DeviceStepper<T>;
   device_->prepare(shot.sources, amplitudes, shot.receivers, steps);
+  keep_on_device(beside.kept);
   const bool alone = !beside.before && !beside.after;
   for (Index n = 0; n < steps;) {
     check_interrupt();
@@ -169,6 +170,26 @@ void Propagator<T>::run_on_device(const Acquisition& shot, Index steps, std::spa
 }
 
 template <class T>
+void Propagator<T>::keep_on_device(const std::optional<Kept>& kept) {
+  device::Sampled<T> made;
+  if (kept) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      made.first[axis] = kept->box.first[axis];
+      made.extent[axis] = kept->box.extent(axis);
+    }
+    Index at = 0;
+    for (const Component c : kept->components) {
+      if (kept->to != nullptr) made.to[place(c)] = kept->to + at;
+      if (kept->halves != nullptr) made.halves[place(c)] = kept->halves + at;
+      at += kept->box.count();
+    }
+    made.stride = kept->stride;
+    made.shot = kept->shot;
+  }
+  device_->sample_steps(made);
+}
+
+template <class T>
 Stream* Propagator<T>::stream() const {
   return device_ ? &device_->stream() : nullptr;
 }
@@ -179,19 +200,21 @@ void Propagator<T>::replay(Graph::Replay how) {
 }
 
 template <class T>
-void Propagator<T>::sample(const NodeBox& box, std::span<const Component> components, T* to) const {
-  sample_change(box, components, nullptr, to, nullptr);
+void Propagator<T>::sample(const NodeBox& box, std::span<const Component> components, Index shot, T* to) const {
+  sample_change(box, components, shot, {}, to, nullptr);
 }
 
 template <class T>
-void Propagator<T>::sample_change(const NodeBox& box, std::span<const Component> components, const T* before,
-                                  T* difference, T* sum) const {
+void Propagator<T>::sample_change(const NodeBox& box, std::span<const Component> components, Index shot,
+                                  const Before& before, T* difference, T* sum) const {
   assert(device_ != nullptr);
   device::BoxFields<T> made = device_->in_box(box);
+  made.shot = shot;
+  made.before_shot = before.shot;
   Index at = 0;
   for (const Component c : components) {
     made.field[made.fields++] = {.field = device_->field(c),
-                                 .before = before != nullptr ? before + at : nullptr,
+                                 .before = before.fields != nullptr ? before.fields + at : nullptr,
                                  .to_difference = difference != nullptr ? difference + at : nullptr,
                                  .to_sum = sum != nullptr ? sum + at : nullptr};
     at += box.count();
@@ -205,8 +228,8 @@ std::size_t Propagator<T>::bytes() const {
 }
 
 template <class T>
-PropagatorBytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles, Device device) {
-  if (!device.is_cpu()) return stepping::DeviceStepper<T>::bytes_for(grid, poles, stepping::Sense::forward);
+PropagatorBytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles, Device device, Index shots) {
+  if (!device.is_cpu()) return stepping::DeviceStepper<T>::bytes_for(grid, poles, stepping::Sense::forward, shots);
   const Lattice lattice(grid);
   const auto elements = static_cast<std::size_t>(lattice.elements()), nodes = static_cast<std::size_t>(grid.count());
   PropagatorBytes made;

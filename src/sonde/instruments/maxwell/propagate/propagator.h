@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "sonde/engine/array/view.h"
@@ -38,7 +40,9 @@ class Propagator {
  public:
   /// Factors in float64, rounded to T. Throws as coefficients() does.
   explicit Propagator(const Problem& problem, Threads threads = Threads::all);
-  Propagator(const Problem& problem, Device device, Threads threads = Threads::all);
+  /// On a GPU up to `shots` of them step at the same time, with the bits of each by itself (Point::shot); a state is
+  /// then that of the first one.
+  Propagator(const Problem& problem, Device device, Threads threads = Threads::all, Index shots = 1);
   ~Propagator();
   Propagator(Propagator&&) noexcept;
   Propagator& operator=(Propagator&&) noexcept;
@@ -64,6 +68,16 @@ class Propagator {
   /// Row [x] of a pole's polarisation; on the CPU.
   [[nodiscard]] const T* pole_row(std::size_t pole, Component c, Index k, Index j) const;
 
+  /// E in a box before each step, which the step leaves behind in the memory of a GPU: of step n at n times `stride`,
+  /// of each shot `shot` elements further, [component][z][y][x]; as it is, or in 16 bits where `to` is null.
+  struct Kept {
+    NodeBox box;
+    std::span<const Component> components;
+    T* to = nullptr;
+    std::uint16_t* halves = nullptr;
+    Index stride = 0, shot = 0;
+  };
+
   /// What goes on beside the steps 0, 1, ... of a run. With `before` or `after` each step goes through memory by
   /// itself; otherwise several do together, by parts of the fields that fit into the cache, with the same numbers.
   struct Beside {
@@ -72,6 +86,7 @@ class Propagator {
     std::function<void(Index step, const Propagator& fields)> after{};
     std::function<void()> counted{};  ///< for each step, at some time behind it
     Index together = 0;               ///< most steps that go through memory together; 0: as many as pay
+    std::optional<Kept> kept{};       ///< on a GPU
   };
   /// Runs `steps` steps. `amplitudes`: [step][source]; `record`: [step][receiver], float64 of T values. Checks for an
   /// interrupt between steps. On a GPU what goes on beside a step is called when the step is queued, and may queue work
@@ -82,7 +97,8 @@ class Propagator {
   [[nodiscard]] std::size_t bytes() const;
   /// At most so many for a problem of this grid, before one is made. What it holds beside while it is made is memory of
   /// the host.
-  [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles, Device device = Device::cpu());
+  [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles, Device device = Device::cpu(),
+                                                 Index shots = 1);
   [[nodiscard]] const Grid& grid() const;
   [[nodiscard]] const Problem& problem() const;
   /// On the CPU.
@@ -94,15 +110,21 @@ class Propagator {
   /// same.
   void replay(Graph::Replay how);
   /// On a GPU: queues copies of the fields in a box to its memory, [component][z][y][x]; with `before`, such a copy,
-  /// field minus before to `difference` and field plus before to `sum`, unless they are null.
-  void sample(const NodeBox& box, std::span<const Component> components, T* to) const;
-  void sample_change(const NodeBox& box, std::span<const Component> components, const T* before, T* difference,
-                     T* sum) const;
+  /// field minus before to `difference` and field plus before to `sum`, unless they are null. From one shot to the next
+  /// these have `shot` elements, and `before` its own.
+  void sample(const NodeBox& box, std::span<const Component> components, Index shot, T* to) const;
+  struct Before {
+    const T* fields = nullptr;
+    Index shot = 0;
+  };
+  void sample_change(const NodeBox& box, std::span<const Component> components, Index shot, const Before& before,
+                     T* difference, T* sum) const;
 
  private:
   void require_host(const char* what) const;
   void run_on_device(const Acquisition& shot, Index steps, std::span<const double> amplitudes, std::span<double> record,
                      const Beside& beside);
+  void keep_on_device(const std::optional<Kept>& kept);
 
   struct Impl;
   std::unique_ptr<Impl> impl_;                            ///< on the CPU

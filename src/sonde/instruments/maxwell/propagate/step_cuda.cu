@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "sonde/engine/base/small_float.h"
 #include "sonde/engine/device/cuda_check.h"
 #include "sonde/engine/device/team_cuda.h"
 #include "sonde/instruments/maxwell/propagate/step_kernels.h"
@@ -27,6 +28,7 @@ using device::Places;
 using device::PoleStep;
 using device::PoleTerm;
 using device::Readings;
+using device::Sampled;
 using device::Stencil;
 using device::threads_of_block;
 using sonde::cuda::launch_kernel;
@@ -96,8 +98,20 @@ struct Column {
   }
 };
 
+template <class T>
+__device__ void sample(const Sampled<T>& to, Index step, Index shot, int c, Index k, Index j, Index i, T value) {
+  if (to.to[c] == nullptr && to.halves[c] == nullptr) return;
+  const Index z = k - to.first[0], y = j - to.first[1], x = i - to.first[2];
+  if (z < 0 || y < 0 || x < 0 || z >= to.extent[0] || y >= to.extent[1] || x >= to.extent[2]) return;
+  const Index at = step * to.stride + shot * to.shot + (z * to.extent[1] + y) * to.extent[2] + x;
+  if (to.to[c] != nullptr)
+    to.to[c][at] = value;
+  else
+    to.halves[c][at] = to_bf16(static_cast<float>(value));
+}
+
 template <class T, int order, bool electric, bool flat>
-__global__ void __launch_bounds__(block_threads) step_tiles(const CurlStep<T> step, Index planes) {
+__global__ void __launch_bounds__(block_threads) step_tiles(const CurlStep<T> step, Index planes, unsigned marches) {
   using To = Reach<order, electric>;
   constexpr int half = To::half, shift = To::shift, rim = flat ? 0 : half;
   // Which of the other fields are derived along z: both but that of z; in tm2d the only one of E, the one of x of H.
@@ -117,12 +131,14 @@ __global__ void __launch_bounds__(block_threads) step_tiles(const CurlStep<T> st
                 before_y = spot<T, half, electric>(places, top - half + row, i),
                 behind_y = spot<T, half, electric>(places, top + rows + row, i);
   const int at = (row + rim) * width + column + half;
-  const Index first = static_cast<Index>(blockIdx.z) * planes;
+  const Index shot = blockIdx.z / marches, of_shot = shot * places.field;
+  const bool samples = electric && step.sampled != nullptr && step.sampled->extent[0] > 0;
+  const Index first = static_cast<Index>(blockIdx.z % marches) * planes;
   const Index last = first + planes < nz ? first + planes : nz;
 
   const auto read = [&](const T* field, Index k, const Spot<T>& there) {
     const Image z = image<electric>(k, nz);
-    return z.sign == 0 ? T(0) : static_cast<T>(z.sign) * value(field + z.at * plane, there);
+    return z.sign == 0 ? T(0) : static_cast<T>(z.sign) * value(field + of_shot + z.at * plane, there);
   };
   Column<T, order> of_x{}, of_y{};
 #pragma unroll
@@ -170,10 +186,11 @@ __global__ void __launch_bounds__(block_threads) step_tiles(const CurlStep<T> st
     const auto& by = step.stencil.weights;
     const Index node = k * plane + j * places.pitch + i;
     const auto move = [&](int c, T curl) {
-      T* const to = step.to[c] + node;
+      T* const to = step.to[c] + of_shot + node;
       if constexpr (electric) {
         const T old = *to;
-        if (step.old[c] != nullptr) step.old[c][node] = old;
+        if (step.old[c] != nullptr) step.old[c][of_shot + node] = old;
+        if (samples) sample(*step.sampled, *step.step, shot, c, k, j, i, old);
         *to = step.keep[c][node] * old + at_node(step.factor[c], node) * curl;
       } else {
         *to -= at_node(step.factor[c], node) * curl;
@@ -202,10 +219,10 @@ __device__ void each_node(const Index (&first)[3], const Index (&extent)[3], con
     body(first[0] + row / extent[1], first[1] + row % extent[1], first[2] + i);
 }
 
-/// Calls body(component, k, j, i) for the node of a layer that is this thread's, if there is one.
+/// Calls body(shot, component, k, j, i) for the node of a layer that is this thread's, if there is one.
 template <class T, class Body>
 __device__ void layer_node(const LayerStep<T>& step, const Body& body) {
-  const Index block = blockIdx.x;
+  const Index shot = blockIdx.x / step.blocks, block = blockIdx.x % step.blocks;
   int b = 0;
   while (b + 1 < step.boxes && block >= step.box[b + 1].first_block) ++b;
   const LayerBox& box = step.box[b];
@@ -213,7 +230,7 @@ __device__ void layer_node(const LayerStep<T>& step, const Body& body) {
   const Index within = block - box.first_block, i = within % box.across * box.lanes + lane;
   const Index row = within / box.across * (threads_of_block / box.lanes) + row_of_block;
   if (i >= box.extent[2] || row >= box.extent[0] * box.extent[1]) return;
-  body(box.component, box.first[0] + row / box.extent[1], box.first[1] + row % box.extent[1], box.first[2] + i);
+  body(shot, box.component, box.first[0] + row / box.extent[1], box.first[1] + row % box.extent[1], box.first[2] + i);
 }
 
 __device__ Index along_axis(int along, Index k, Index j, Index i) { return along == 0 ? k : along == 1 ? j : i; }
@@ -253,7 +270,7 @@ __device__ T derivative(const Stencil<T>& stencil, int along, Index at, Index ex
 template <class T, int order, bool electric>
 __global__ void __launch_bounds__(block_threads) add_layers_of_node(const LayerStep<T> step) {
   const Places& places = step.places;
-  layer_node(step, [&](int c, Index k, Index j, Index i) {
+  layer_node(step, [&](Index shot, int c, Index k, Index j, Index i) {
     const Index node = (k * places.extents[1] + j) * places.pitch + i;
     T sum = 0;
     for (int t = 0; t < 2; ++t) {
@@ -262,28 +279,28 @@ __global__ void __launch_bounds__(block_threads) add_layers_of_node(const LayerS
       const Index at = along_axis(term.along, k, j, i);
       if (!is_inside(term, at)) continue;
       const Index stride = term.along == 0 ? places.extents[1] * places.pitch : term.along == 1 ? places.pitch : 1;
-      const T* const row = term.of + node - at * stride;
+      const T* const row = term.of + shot * term.of_shot + node - at * stride;
       const T d = term.sign * derivative<T, order, electric>(step.stencil, term.along, at, places.extents[term.along],
                                                              [&](Index there) { return row[there * stride]; });
-      T& psi = term.psi[row_of_layer(term, k, j, i) + slot(term, at) * stride_of_layer(term)];
+      T& psi = term.psi[shot * term.psi_of_shot + row_of_layer(term, k, j, i) + slot(term, at) * stride_of_layer(term)];
       const T now = term.b[at] * psi + term.a[at] * d;
       psi = now;
       sum += (term.k_inverse[at] - 1) * d + now;
     }
-    step.to[c][node] += at_node(step.factor[c], node) * sum;
+    step.to[c][shot * places.field + node] += at_node(step.factor[c], node) * sum;
   });
 }
 
 template <class T, int order, bool electric>
 __global__ void __launch_bounds__(block_threads) carried_into_node(const LayerStep<T> step) {
   const Places& places = step.places;
-  layer_node(step, [&](int c, Index k, Index j, Index i) {
+  layer_node(step, [&](Index shot, int c, Index k, Index j, Index i) {
     const Index node = (k * places.extents[1] + j) * places.pitch + i;
     T sum = 0;
     for (int t = 0; t < 2; ++t) {
       const LayerTerm<T>& term = step.terms[c][t];
       if (term.along < 0) continue;
-      const T* const row = term.of + row_of_layer(term, k, j, i);
+      const T* const row = term.of + shot * term.of_shot + row_of_layer(term, k, j, i);
       const Index stride = stride_of_layer(term);
       sum += term.sign * derivative<T, order, electric>(step.stencil, term.along, along_axis(term.along, k, j, i),
                                                         places.extents[term.along], [&](Index there) {
@@ -294,20 +311,21 @@ __global__ void __launch_bounds__(block_threads) carried_into_node(const LayerSt
                                                           return moves ? row[slot(term, there) * stride] : T(0);
                                                         });
     }
-    step.to[c][node] += at_node(step.factor[c], node) * sum;
+    step.to[c][shot * places.field + node] += at_node(step.factor[c], node) * sum;
   });
 }
 
 template <class T>
 __global__ void __launch_bounds__(block_threads) carry_in_node(const LayerStep<T> step) {
-  layer_node(step, [&](int c, Index k, Index j, Index i) {
-    const T field = step.to[c][(k * step.places.extents[1] + j) * step.places.pitch + i];
+  layer_node(step, [&](Index shot, int c, Index k, Index j, Index i) {
+    const T field = step.to[c][shot * step.places.field + (k * step.places.extents[1] + j) * step.places.pitch + i];
     for (int t = 0; t < 2; ++t) {
       const LayerTerm<T>& term = step.terms[c][t];
       if (term.along < 0) continue;
       const Index at = along_axis(term.along, k, j, i);
       if (!is_inside(term, at)) continue;
-      const Index place = row_of_layer(term, k, j, i) + slot(term, at) * stride_of_layer(term);
+      const Index place =
+          shot * term.psi_of_shot + row_of_layer(term, k, j, i) + slot(term, at) * stride_of_layer(term);
       const T now = term.b[at] * term.psi[place] + field;
       term.psi[place] = now;
       term.carried[place] = (term.k_inverse[at] - 1) * field + term.a[at] * now;
@@ -318,27 +336,28 @@ __global__ void __launch_bounds__(block_threads) carry_in_node(const LayerStep<T
 template <class T>
 __global__ void __launch_bounds__(block_threads) relax_nodes(const PoleStep<T> step) {
   const Index none[3] = {};
-  const int c = static_cast<int>(blockIdx.z);
+  const int c = static_cast<int>(blockIdx.z % 3);
+  const Index of_shot = static_cast<Index>(blockIdx.z / 3) * step.places.field;
   if (step.to[c] == nullptr) return;
   each_node(none, step.places.extents, [&](Index k, Index j, Index i) {
-    const Index node = (k * step.places.extents[1] + j) * step.places.pitch + i;
-    const T old = step.old[c][node];
-    T now = step.to[c][node];
+    const Index node = (k * step.places.extents[1] + j) * step.places.pitch + i, at = of_shot + node;
+    const T old = step.old[c][at];
+    T now = step.to[c][at];
     for (int p = 0; p < step.poles; ++p) {
       const PoleTerm<T>& pole = step.terms[p * 3 + c];
-      const T was = pole.polarisation[node];
+      const T was = pole.polarisation[at];
       if (!step.transposed) {
         now += pole.cP[node] * was;
         continue;
       }
       const T next = pole.aP[node] * was + pole.cP[node] * old;
       now += step.factor[c][node] * pole.bP[node] * (was + next);
-      pole.polarisation[node] = next;
+      pole.polarisation[at] = next;
     }
-    step.to[c][node] = now;
+    step.to[c][at] = now;
     for (int p = 0; p < step.poles && !step.transposed; ++p) {
       const PoleTerm<T>& pole = step.terms[p * 3 + c];
-      pole.polarisation[node] = pole.aP[node] * pole.polarisation[node] + pole.bP[node] * (now + old);
+      pole.polarisation[at] = pole.aP[node] * pole.polarisation[at] + pole.bP[node] * (now + old);
     }
   });
 }
@@ -367,23 +386,34 @@ __global__ void __launch_bounds__(block_threads) read_nodes(const Readings<T> po
 
 __global__ void add_one(Index* step) { *step += 1; }
 
+/// Calls body(field, shot, place of a node in the fields, its place in the arrays of the box) for the nodes that are
+/// this thread's.
+template <class T, class Body>
+__device__ void each_node_of_box(const BoxFields<T>& box, const Body& body) {
+  const int layer = static_cast<int>(blockIdx.z);
+  const auto& of = box.field[layer % box.fields];
+  const Index shot = layer / box.fields;
+  each_node(box.first, box.extent, [&](Index k, Index j, Index i) {
+    body(of, shot, shot * box.places.field + (k * box.places.extents[1] + j) * box.places.pitch + i,
+         ((k - box.first[0]) * box.extent[1] + j - box.first[1]) * box.extent[2] + i - box.first[2]);
+  });
+}
+
 template <class T>
 __global__ void __launch_bounds__(block_threads) sample_nodes(const BoxFields<T> box) {
-  const auto& of = box.field[blockIdx.z];
-  each_node(box.first, box.extent, [&](Index k, Index j, Index i) {
-    const T now = of.field[(k * box.places.extents[1] + j) * box.places.pitch + i];
-    const Index at = ((k - box.first[0]) * box.extent[1] + j - box.first[1]) * box.extent[2] + i - box.first[2];
-    if (of.to_difference != nullptr) of.to_difference[at] = of.before != nullptr ? now - of.before[at] : now;
-    if (of.to_sum != nullptr) of.to_sum[at] = now + of.before[at];
+  each_node_of_box(box, [&](const typename BoxFields<T>::Field& of, Index shot, Index node, Index in_box) {
+    const T now = of.field[node];
+    const T before = of.before != nullptr ? of.before[shot * box.before_shot + in_box] : T(0);
+    const Index at = shot * box.shot + in_box;
+    if (of.to_difference != nullptr) of.to_difference[at] = now - before;
+    if (of.to_sum != nullptr) of.to_sum[at] = now + before;
   });
 }
 
 template <class T>
 __global__ void __launch_bounds__(block_threads) add_products_of_nodes(const BoxFields<T> box) {
-  const auto& of = box.field[blockIdx.z];
-  each_node(box.first, box.extent, [&](Index k, Index j, Index i) {
-    const Index node = (k * box.places.extents[1] + j) * box.places.pitch + i;
-    const Index at = ((k - box.first[0]) * box.extent[1] + j - box.first[1]) * box.extent[2] + i - box.first[2];
+  each_node_of_box(box, [&](const typename BoxFields<T>::Field& of, Index shot, Index node, Index in_box) {
+    const Index at = shot * box.shot + in_box;
     const T w = of.sign * of.field[node];
     if (of.to_difference != nullptr)
       of.to_difference[node] += w * (of.before != nullptr ? of.after[at] - of.before[at] : of.difference[at]);
@@ -439,8 +469,12 @@ sonde::cuda::LaunchShape shape_of_boxes(Index width, Index rows, int boxes) {
           {row_threads, column_threads}};
 }
 template <class T>
+sonde::cuda::LaunchShape shape_of(const BoxFields<T>& box) {
+  return shape_of_boxes(box.extent[2], box.extent[0] * box.extent[1], box.fields * box.places.shots);
+}
+template <class T>
 sonde::cuda::LaunchShape shape_of_layers(const LayerStep<T>& step) {
-  return {static_cast<unsigned>(step.blocks), block_threads};
+  return {static_cast<unsigned>(step.blocks * step.places.shots), block_threads};
 }
 
 template <class T, int order, bool electric, bool flat>
@@ -450,12 +484,14 @@ void launch_tiles(Stream& stream, const CurlStep<T>& step) {
   const Places& places = step.places;
   assert(places.extents[1] * places.pitch <= std::numeric_limits<int>::max());
   const dim3 tiles(pieces(places.extents[2], threads.x), pieces(places.extents[1], threads.y));
-  const Index marches = std::max<Index>(1, wanted_blocks / (Index{tiles.x} * tiles.y));
-  const Index planes = std::max(least_planes, (places.extents[0] + marches - 1) / marches);
+  const Index wanted = std::max<Index>(1, wanted_blocks / (Index{tiles.x} * tiles.y * places.shots));
+  const Index planes = std::max(least_planes, (places.extents[0] + wanted - 1) / wanted);
+  const unsigned marches = pieces(places.extents[0], planes);
   const std::size_t tile_size = std::size_t{threads.x + 2 * half} * (threads.y + 2 * rim);
-  launch_kernel(stream, electric ? "a step of E" : "a step of H",
-                {{tiles.x, tiles.y, pieces(places.extents[0], planes)}, threads, 2 * 3 * tile_size * sizeof(T)},
-                step_tiles<T, order, electric, flat>, step, planes);
+  launch_kernel(
+      stream, electric ? "a step of E" : "a step of H",
+      {{tiles.x, tiles.y, marches * static_cast<unsigned>(places.shots)}, threads, 2 * 3 * tile_size * sizeof(T)},
+      step_tiles<T, order, electric, flat>, step, planes, marches);
 }
 
 }  // namespace
@@ -493,7 +529,8 @@ void carry(Stream& stream, const LayerStep<T>& step) {
 template <class T>
 void relax_poles(Stream& stream, const PoleStep<T>& step) {
   const Places& places = step.places;
-  launch_kernel(stream, "poles", shape_of_boxes(places.extents[2], places.extents[0] * places.extents[1], 3),
+  launch_kernel(stream, "poles",
+                shape_of_boxes(places.extents[2], places.extents[0] * places.extents[1], 3 * places.shots),
                 relax_nodes<T>, step);
 }
 
@@ -513,14 +550,12 @@ void count_step(Stream& stream, Index* step) { launch_kernel(stream, "counting s
 
 template <class T>
 void sample_box(Stream& stream, const BoxFields<T>& box) {
-  launch_kernel(stream, "sampling fields", shape_of_boxes(box.extent[2], box.extent[0] * box.extent[1], box.fields),
-                sample_nodes<T>, box);
+  launch_kernel(stream, "sampling fields", shape_of(box), sample_nodes<T>, box);
 }
 
 template <class T>
 void add_products(Stream& stream, const BoxFields<T>& box) {
-  launch_kernel(stream, "sums of a gradient", shape_of_boxes(box.extent[2], box.extent[0] * box.extent[1], box.fields),
-                add_products_of_nodes<T>, box);
+  launch_kernel(stream, "sums of a gradient", shape_of(box), add_products_of_nodes<T>, box);
 }
 
 template <class T>

@@ -4,15 +4,31 @@
 // z, 1 y, 2 x.
 #pragma once
 
+#include <cstdint>
+
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/device/stream.h"
 
 namespace sonde::maxwell::device {
 
-/// Where nodes are: [z][y][x], rows one pitch apart. Nothing is kept behind walls: kernels compute the images.
+/// Where nodes are: [shot][z][y][x], rows one pitch apart. Nothing is kept behind walls: kernels compute the images.
+/// Factors are those of one medium, without shots.
 struct Places {
   Index extents[3] = {};
   Index pitch = 0;
+  Index field = 0;  ///< elements from one shot to the next
+  int shots = 1;    ///< that move
+};
+
+/// E before a step, which the step of E leaves behind: the nodes of a box, [z][y][x] without gaps, as they are or in 16
+/// bits (base/small_float.h). Sample n of a run is `stride` elements behind sample 0, a shot `shot` behind the last
+/// one.
+template <class T>
+struct Sampled {
+  Index first[3] = {}, extent[3] = {};
+  T* to[3] = {};  ///< null: not wanted, or in 16 bits
+  std::uint16_t* halves[3] = {};
+  Index stride = 0, shot = 0;
 };
 
 /// Threads of a block of kernels over nodes.
@@ -42,17 +58,20 @@ struct CurlStep {
   const T* of[3] = {};    ///< the other kind
   const T* keep[3] = {};  ///< of E
   Factor<T> factor[3];
-  T* old[3] = {};  ///< gets E from before the step; null: not wanted
+  T* old[3] = {};                       ///< gets E from before the step; null: not wanted
+  const Sampled<T>* sampled = nullptr;  ///< of E; null: nothing ever is
+  const Index* step = nullptr;          ///< number of the step in its run
 };
 
 /// What the layers along an axis do to one term of the curl of a component. Psi has the planes of the layers only:
-/// [z][y][x] with `width` planes along the axis.
+/// [shot][z][y][x] with `width` planes along the axis.
 template <class T>
 struct LayerTerm {
   int along = -1;  ///< -1: no layers
   T sign = 1;
   Index low = 0, high = 0, width = 0;  ///< indices below `low` and from `high` on are inside
   Index rows = 0, pitch = 0;           ///< of psi
+  Index psi_of_shot = 0, of_shot = 0;  ///< elements from one shot to the next: of psi and what is carried, of `of`
   const T *a = nullptr, *b = nullptr, *k_inverse = nullptr;
   /// The field whose derivative it is; of a transposed step what the layer of that field carries, in the places of psi.
   const T* of = nullptr;
@@ -125,11 +144,12 @@ struct Readings {
   friend bool operator==(const Readings&, const Readings&) = default;
 };
 
-/// Nodes of fields in a box, whose other arrays are of the box only: [z][y][x] without gaps.
+/// Nodes of fields in a box, whose other arrays are of the box only: [shot][z][y][x] without gaps in a shot.
 template <class T>
 struct BoxFields {
   Places places;
   Index first[3] = {}, extent[3] = {};
+  Index shot = 0, before_shot = 0;  ///< elements from one shot to the next: of the arrays of the box, of `before`
   int fields = 0;
   struct Field {
     T* field = nullptr;

@@ -52,7 +52,7 @@ ComponentMedium medium_of(const Experiment& experiment, const Grid& grid) {
   return made;
 }
 
-Operator make_operator(const Experiment& experiment, Threads threads, double least_eps_r, Device device) {
+Operator make_operator(const Experiment& experiment, Threads threads, double least_eps_r, Device device, Index shots) {
   const Grid grid(experiment.grid);
   require_model(experiment.model, grid);
   return Operator({grid, medium_of(experiment, grid), {}, 0}, experiment.pml, experiment.dominant_frequency,
@@ -62,7 +62,8 @@ Operator make_operator(const Experiment& experiment, Threads threads, double lea
                    .precision = experiment.precision,
                    .threads = threads,
                    .least_eps_r = least_eps_r,
-                   .device = device});
+                   .device = device,
+                   .shots = shots});
 }
 
 Shot shot_on_grid(const SurveyShot& shot, const Grid& grid, std::vector<std::string>& warnings) {

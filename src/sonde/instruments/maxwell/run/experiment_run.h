@@ -11,7 +11,7 @@ namespace sonde::maxwell {
 
 /// The operator of an experiment. Throws what require_valid() and Operator() throw.
 [[nodiscard]] Operator make_operator(const Experiment& experiment, Threads threads = Threads::all,
-                                     double least_eps_r = 0, Device device = Device::cpu());
+                                     double least_eps_r = 0, Device device = Device::cpu(), Index shots = 1);
 
 /// A shot on the grid of the operator. Places between nodes are the sinc of interpolation.h; `warnings` gets those that
 /// are so near the end of the grid that part of it is lost. Throws Error(bad_input) for places outside.

@@ -61,7 +61,7 @@ struct ExperimentWaves::Impl {
   Experiment experiment;
   WaveSettings settings;
   TierBudgets budgets;
-  std::vector<Operator> operators{};  ///< one for each shot in flight
+  std::vector<Operator> operators{};  ///< one for each shot in flight; on a GPU one for all of them
   Choice<Index> in_flight{1, "one shot"};
   StoragePlan storage{};
   MemoryPlan memory{}, device_memory{};
@@ -70,13 +70,13 @@ struct ExperimentWaves::Impl {
   Impl(Experiment given, const WaveSettings& how, const TierBudgets& tiers)
       : experiment(std::move(given)), settings(how), budgets(tiers) {
     operators.push_back(make_operator(experiment, Threads::all, settings.least_eps_r, settings.device));
-    in_flight = choose_in_flight();
-    if (in_flight.value > 1) {
+    in_flight = on_gpu() ? choose_on_gpu() : choose_in_flight();
+    if (!on_gpu() && in_flight.value > 1) {
       operators.clear();
       for (Index i = 0; i < in_flight.value; ++i)
         operators.push_back(make_operator(experiment, Threads::one, settings.least_eps_r));
     }
-    storage = plan(in_flight.value);
+    storage = plan(std::ssize(operators));
     make_memory();
     for (Operator& each : operators) each.prepare_gradient(settings.of, storage, budgets);
   }
@@ -89,7 +89,14 @@ struct ExperimentWaves::Impl {
       sources = std::max(sources, shot.sources.size());
       receivers = std::max(receivers, shot.receivers.size());
     }
-    return {sources, receivers};
+    const auto each = static_cast<std::size_t>(batch_size());
+    return {each * sources, each * receivers};
+  }
+  /// Shots that an operator runs at the same time.
+  [[nodiscard]] Index batch_size() const { return operators.front().settings().shots; }
+
+  [[nodiscard]] Operator on_device(Index flying) const {
+    return make_operator(experiment, Threads::all, settings.least_eps_r, settings.device, flying);
   }
 
   /// What a gradient makes at most: with the energy, which is asked for now and then.
@@ -99,7 +106,7 @@ struct ExperimentWaves::Impl {
     return made;
   }
 
-  /// Of one shot, without what its gradient keeps.
+  /// Of one operator, without what its gradients keep.
   [[nodiscard]] MemoryPlan of_one() const {
     MemoryPlan made;
     const auto [sources, receivers] = points();
@@ -110,7 +117,7 @@ struct ExperimentWaves::Impl {
 
   [[nodiscard]] bool on_gpu() const { return !settings.device.is_cpu(); }
 
-  /// Of one shot on a GPU, without what its gradient keeps.
+  /// The same on a GPU.
   [[nodiscard]] MemoryPlan of_device() const {
     MemoryPlan made;
     const auto [sources, receivers] = points();
@@ -119,6 +126,7 @@ struct ExperimentWaves::Impl {
     return made;
   }
 
+  /// For each of so many operators.
   [[nodiscard]] StoragePlan plan(Index flying) const {
     StorageRequest request = operators.front().storage_request(settings.of, settings.highest_frequency);
     const auto count = static_cast<std::size_t>(flying);
@@ -138,10 +146,11 @@ struct ExperimentWaves::Impl {
   void make_memory() {
     memory = {};
     const MemoryPlan one = of_one();
-    const auto count = static_cast<std::size_t>(in_flight.value);
+    const std::size_t count = operators.size();
     for (const MemoryPlan::Line& line : one.lines)
-      (void)memory.add(line.what, count * line.bytes,
-                       count == 1 ? line.how : fmt::format("{} shots at the same time, {}", count, line.how));
+      (void)memory.add(
+          line.what, count * line.bytes,
+          in_flight.value == 1 ? line.how : fmt::format("{} shots at the same time, {}", in_flight.value, line.how));
     device_memory = of_device();
     add_device_storage(storage, device_memory);
     device_memory.lasting_bytes += storage.device_bytes;
@@ -157,11 +166,10 @@ struct ExperimentWaves::Impl {
   [[nodiscard]] Choice<Index> choose_in_flight() {
     const Share mine = share_of(settings.ranks, shots());
     const Index most = std::min<Index>(mine.last - mine.first, thread_count());
-    if (on_gpu()) return {1, "a GPU runs one shot at a time"};
     if (settings.in_flight > 0) return {std::min(settings.in_flight, std::max<Index>(most, 1)), "asked for"};
     if (most <= 1) return {1, mine.last - mine.first <= 1 ? "one shot" : "one thread"};
     if (of_one().peak_bytes > largest_measured) return {1, "a shot of this size keeps all threads busy"};
-    if (!fits(most)) return {1, "memory has no space for more"};
+    if (!fits(plan(1), most)) return {1, "memory has no space for more"};
     const double together = seconds_of_steps(Threads::all);
     const double each = seconds_of_steps(Threads::one) / static_cast<double>(most);
     const std::string measured = fmt::format("a step takes {:.3g} us on all threads, {:.3g} us on one", together * 1e6,
@@ -170,9 +178,29 @@ struct ExperimentWaves::Impl {
     return {1, measured};
   }
 
-  [[nodiscard]] bool fits(Index flying) const {
+  /// As many as its memory has space for, in rounds of about the same number.
+  [[nodiscard]] Choice<Index> choose_on_gpu() {
+    const Share mine = share_of(settings.ranks, shots());
+    const Index all = std::max<Index>(1, mine.last - mine.first);
+    if (settings.in_flight > 0) return on_device({std::min(settings.in_flight, all), "asked for"});
+    if (all == 1) return {1, "one shot"};
+    const StoragePlan one = plan(1);
+    for (Index rounds = 1; rounds < all; rounds *= 2) {
+      const Choice<Index> choice = on_device({(all + rounds - 1) / rounds, "the GPU has memory for them"});
+      if (fits(one, 1)) return choice;
+    }
+    return on_device({1, "the GPU has memory for one shot only"});
+  }
+  [[nodiscard]] Choice<Index> on_device(Choice<Index> flying) {
+    operators.front() = make_operator(experiment, Threads::all, settings.least_eps_r, settings.device, flying.value);
+    return flying;
+  }
+
+  /// Whether so many operators keep their fields as one does of one shot.
+  [[nodiscard]] bool fits(const StoragePlan& one, Index flying) const {
+    if (on_gpu() && of_device().peak_bytes > budgets.of(Tier::device).available_bytes()) return false;
     try {
-      const StoragePlan one = plan(1), several = plan(flying);
+      const StoragePlan several = plan(flying);
       return one.mode == several.mode && one.encoding == several.encoding && one.interval == several.interval;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::budget && error.kind() != ErrorKind::io) throw;
@@ -216,26 +244,51 @@ struct ExperimentWaves::Impl {
     return true;
   }
 
-  [[nodiscard]] Shot shot_of(const ShotSignals& signals, const Operator& waves) const {
-    std::vector<std::string> said_before;
-    SurveyShot shot = experiment.shots[static_cast<std::size_t>(signals.shot)];
-    shot.amplitudes = signals.amplitudes;
-    return shot_on_grid(shot, waves.problem().grid, said_before);
-  }
+  using Batch = std::span<const ShotSignals>;
 
-  [[nodiscard]] Gather gather_of(Index shot, std::vector<double> samples) const {
-    Gather made(experiment.steps,
-                static_cast<Index>(experiment.shots[static_cast<std::size_t>(shot)].receivers.size()));
-    made.samples = std::move(samples);
+  /// Of shots that run at the same time.
+  [[nodiscard]] Shot shot_of(Batch batch, const Operator& waves) const {
+    std::vector<std::string> said_before;
+    Shot made;
+    for (std::size_t s = 0; s < batch.size(); ++s) {
+      SurveyShot shot = experiment.shots[static_cast<std::size_t>(batch[s].shot)];
+      shot.amplitudes = batch[s].amplitudes;
+      Shot one = shot_on_grid(shot, waves.problem().grid, said_before);
+      for (auto [from, to] : {std::pair(&one.points.sources, &made.points.sources),
+                              std::pair(&one.points.receivers, &made.points.receivers)})
+        for (Point& point : *from) {
+          point.shot = static_cast<Index>(s);
+          to->push_back(std::move(point));
+        }
+      made.amplitudes.insert(made.amplitudes.end(), one.amplitudes.begin(), one.amplitudes.end());
+    }
     return made;
   }
 
-  /// Calls body(place in the list, operator) for each shot of this rank.
+  /// The records of each.
+  [[nodiscard]] std::vector<Gather> gathers_of(Batch batch, std::span<const double> samples) const {
+    std::vector<Gather> made;
+    for (const ShotSignals& each : batch) {
+      const auto& receivers = experiment.shots[static_cast<std::size_t>(each.shot)].receivers;
+      Gather& one = made.emplace_back(experiment.steps, std::ssize(receivers));
+      const auto count = static_cast<std::size_t>(experiment.steps) * receivers.size();
+      one.samples.assign(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(count));
+      samples = samples.subspan(count);
+    }
+    return made;
+  }
+
+  /// Calls body(place of the first in the list, shots, operator) for the shots of this rank, as many as an operator
+  /// runs at the same time.
   template <class Body>
-  void for_each_shot(std::span<const ShotSignals> shots_of, const Body& body) {
+  void for_each_batch(std::span<const ShotSignals> shots_of, const Body& body) {
     const Share mine = share_of(settings.ranks, static_cast<Index>(shots_of.size()));
+    const auto batch = [&](Index first, Index count) {
+      return shots_of.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    };
     if (operators.size() == 1) {
-      for (Index i = mine.first; i < mine.last; ++i) body(i, operators.front());
+      for (Index first = mine.first; first < mine.last; first += batch_size())
+        body(first, batch(first, std::min(batch_size(), mine.last - first)), operators.front());
       return;
     }
     // Each piece takes an operator that is free.
@@ -256,7 +309,7 @@ struct ExperimentWaves::Impl {
           shot = next++;
         }
         if (shot >= mine.last) return;
-        body(shot, *taken);
+        body(shot, batch(shot, 1), *taken);
       }
     });
   }
@@ -264,30 +317,34 @@ struct ExperimentWaves::Impl {
   [[nodiscard]] MisfitGradient gradient(std::span<const ShotSignals> shots_of, const ShotMisfit& misfit, bool energy) {
     TreeSum<NumberSum> sum(static_cast<Index>(shots_of.size()));
     std::mutex mutex;
-    for_each_shot(shots_of, [&](Index place, Operator& waves) {
-      const ShotSignals& signals = shots_of[static_cast<std::size_t>(place)];
-      double squares = 0;
-      const ShotGradient found =
-          waves.gradient(shot_of(signals, waves), [&](std::span<const double> record, std::span<double> residual) {
-            const Gather computed = gather_of(signals.shot, {record.begin(), record.end()});
+    for_each_batch(shots_of, [&](Index first, Batch batch, Operator& waves) {
+      std::vector<RecordMisfit> misfits;
+      const std::vector<ShotGradient> found = waves.gradients(
+          shot_of(batch, waves), std::ssize(batch), [&](std::span<const double> record, std::span<double> residual) {
+            const std::vector<Gather> computed = gathers_of(batch, record);
             const std::lock_guard lock(mutex);
-            RecordMisfit made = misfit(signals.shot, computed);
-            std::copy(made.residual.begin(), made.residual.end(), residual.begin());
-            squares = made.squares;
-            return made.value;
+            auto to = residual.begin();
+            for (std::size_t s = 0; s < batch.size(); ++s) {
+              misfits.push_back(misfit(batch[s].shot, computed[s]));
+              to = std::copy(misfits[s].residual.begin(), misfits[s].residual.end(), to);
+            }
+            return misfits.front().value;
           });
       const Grid& grid = waves.problem().grid;
       const auto gathered = [&](const ComponentChange& change) {
         return gather_change(change, experiment.model.location, settings.of.padding, grid);
       };
-      NumberSum one = packed(found.value, squares, gathered(found.medium), gathered({found.energy, {}, {}}).eps_r);
-      const std::lock_guard lock(mutex);
-      sum.add(place, std::move(one));
+      for (std::size_t s = 0; s < batch.size(); ++s) {
+        NumberSum one = packed(misfits[s].value, misfits[s].squares, gathered(found[s].medium),
+                               gathered({found[s].energy, {}, {}}).eps_r);
+        const std::lock_guard lock(mutex);
+        sum.add(first + static_cast<Index>(s), std::move(one));
+      }
     });
     return unpacked(sum_over_ranks(sum, settings.ranks), settings.of, experiment.model.eps_r.size(), energy);
   }
 
-  /// J' W J change: the linearised run, and the transpose of what is made of its records.
+  /// J' W J change: the linearised runs, and the transpose of what is made of their records.
   [[nodiscard]] ModelChange gauss_newton(std::span<const ShotSignals> shots_of, const ModelChange& change,
                                          const ShotWeighting& weighting) {
     const MaterialLocation location = experiment.model.location;
@@ -295,22 +352,25 @@ struct ExperimentWaves::Impl {
     const ComponentChange located = locate_change(change, location, padding, operators.front().problem().grid);
     TreeSum<NumberSum> sum(static_cast<Index>(shots_of.size()));
     std::mutex mutex;
-    for_each_shot(shots_of, [&](Index place, Operator& waves) {
-      const ShotSignals& signals = shots_of[static_cast<std::size_t>(place)];
-      const Shot shot = shot_of(signals, waves);
-      const Gather of_records = gather_of(signals.shot, waves.born(shot, located, {}));
+    for_each_batch(shots_of, [&](Index first, Batch batch, Operator& waves) {
       std::vector<double> weighted;
-      {
+      for (std::size_t s = 0; s < batch.size(); ++s) {
+        const Batch one = batch.subspan(s, 1);
+        const Gather of_records = gathers_of(one, waves.born(shot_of(one, waves), located, {})).front();
         const std::lock_guard lock(mutex);
-        weighted = weighting(signals.shot, of_records);
+        const std::vector<double> made = weighting(batch[s].shot, of_records);
+        weighted.insert(weighted.end(), made.begin(), made.end());
       }
-      const ShotGradient found = waves.gradient(shot, [&](std::span<const double>, std::span<double> residual) {
-        std::copy(weighted.begin(), weighted.end(), residual.begin());
-        return 0.0;
-      });
-      NumberSum one = packed(0, 0, gather_change(found.medium, location, padding, waves.problem().grid), {});
-      const std::lock_guard lock(mutex);
-      sum.add(place, std::move(one));
+      const std::vector<ShotGradient> found =
+          waves.gradients(shot_of(batch, waves), std::ssize(batch), [&](std::span<const double>, std::span<double> to) {
+            std::copy(weighted.begin(), weighted.end(), to.begin());
+            return 0.0;
+          });
+      for (std::size_t s = 0; s < batch.size(); ++s) {
+        NumberSum one = packed(0, 0, gather_change(found[s].medium, location, padding, waves.problem().grid), {});
+        const std::lock_guard lock(mutex);
+        sum.add(first + static_cast<Index>(s), std::move(one));
+      }
     });
     return unpacked(sum_over_ranks(sum, settings.ranks), settings.of, experiment.model.eps_r.size(), false).gradient;
   }
@@ -332,6 +392,7 @@ const Experiment& ExperimentWaves::experiment() const { return impl_->experiment
 const Operator& ExperimentWaves::waves() const { return impl_->operators.front(); }
 const Choice<Index>& ExperimentWaves::in_flight() const { return impl_->in_flight; }
 const StoragePlan& ExperimentWaves::storage() const { return impl_->storage; }
+std::size_t ExperimentWaves::store_bytes() const { return impl_->operators.size() * impl_->storage.host_bytes; }
 const MemoryPlan& ExperimentWaves::memory() const { return impl_->memory; }
 const MemoryPlan& ExperimentWaves::device_memory() const { return impl_->device_memory; }
 
@@ -349,10 +410,9 @@ void ExperimentWaves::record(const Model& model, std::span<const ShotSignals> sh
   if (!impl_->take(model)) throw Error(ErrorKind::bad_input, "the time step is not stable in this model");
   const auto count = static_cast<Index>(shots.size());
   std::vector<Gather> made(shots.size());
-  impl_->for_each_shot(shots, [&](Index place, Operator& waves) {
-    const ShotSignals& signals = shots[static_cast<std::size_t>(place)];
-    made[static_cast<std::size_t>(place)] =
-        impl_->gather_of(signals.shot, waves.forward(impl_->shot_of(signals, waves)));
+  impl_->for_each_batch(shots, [&](Index first, Impl::Batch batch, Operator& waves) {
+    std::vector<Gather> of_batch = impl_->gathers_of(batch, waves.forward(impl_->shot_of(batch, waves)));
+    std::move(of_batch.begin(), of_batch.end(), made.begin() + first);
   });
   for (Index place = 0; place < count; ++place) {
     const Index shot = shots[static_cast<std::size_t>(place)].shot;

@@ -20,14 +20,16 @@ struct WaveSettings {
   double highest_frequency = 0;  ///< Hz, of sources and residuals: decides the safe sampling interval
   StorageSettings storage{};
   Ranks ranks = Ranks::alone();  ///< that share the shots: each runs neighbouring ones
-  Index in_flight = 0;  ///< shots that run at the same time; 0: as many as threads where that is faster than one
-  Device device = Device::cpu();  ///< that computes; a GPU runs one shot at a time
+  /// Shots that run at the same time; 0: as many as threads where that is faster than one; on a GPU as many as fit into
+  /// its memory.
+  Index in_flight = 0;
+  Device device = Device::cpu();  ///< that computes; a GPU steps its shots together
 };
 
 /// The waves of an experiment in other models on its cells, shot by shot or several shots at a time, each on a thread
-/// of its own. Several ranks share the shots and make the same calls; all get all records and the whole gradient. The
-/// numbers do not depend on any of that: gradients of shots are added along a fixed binary tree over their places in
-/// the list.
+/// of its own, or all of them in each step of a GPU. Several ranks share the shots and make the same calls; all get all
+/// records and the whole gradient. The numbers do not depend on any of that: gradients of shots are added along a fixed
+/// binary tree over their places in the list.
 class ExperimentWaves : public WaveOperator {
  public:
   /// Measures for some steps whether shots run faster together, where that is left to it and memory allows both.
@@ -38,7 +40,10 @@ class ExperimentWaves : public WaveOperator {
   [[nodiscard]] const Experiment& experiment() const;
   [[nodiscard]] const Operator& waves() const;
   [[nodiscard]] const Choice<Index>& in_flight() const;
+  /// Of the fields of a shot; on a GPU of all shots in flight.
   [[nodiscard]] const StoragePlan& storage() const;
+  /// Of the host, that the fields of all shots in flight reserve themselves.
+  [[nodiscard]] std::size_t store_bytes() const;
   /// Of all shots in flight: of the host, and of a GPU where one computes.
   [[nodiscard]] const MemoryPlan& memory() const;
   [[nodiscard]] const MemoryPlan& device_memory() const;

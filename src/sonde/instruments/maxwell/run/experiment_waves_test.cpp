@@ -152,6 +152,38 @@ TEST_P(WavesOnEachDevice, HaveTheGradientOfTheCpu) {
   EXPECT_LT(apart, 1e-12 * most);
 }
 
+TEST_P(WavesOnEachDevice, HaveTheSameBitsHoweverManyShotsRunAtTheSameTime) {
+  const Experiment experiment = three_shots(Precision::f32, 12);
+  const auto gradient_with = [&](Index in_flight) {
+    ExperimentWaves waves(experiment, {.in_flight = in_flight, .device = device()},
+                          TierBudgets::around(device(), Budget(1U << 28U, "a test")));
+    return waves.gradient(experiment.model, all_signals(experiment), energy_misfit, Illumination::summed);
+  };
+  // On a GPU two and then the third; the CPU may have one thread only.
+  const MisfitGradient made = gradient_with(2), wanted = gradient_with(1);
+  EXPECT_EQ(made.value, wanted.value);
+  EXPECT_EQ(made.gradient.eps_r, wanted.gradient.eps_r);
+  EXPECT_EQ(made.gradient.sigma, wanted.gradient.sigma);
+  EXPECT_EQ(made.energy, wanted.energy);
+}
+
+TEST_P(WavesOnEachDevice, RunAsManyShotsAtTheSameTimeAsTheGpuHasMemoryFor) {
+  if (device().is_cpu()) GTEST_SKIP() << "there it is a question of threads";
+  const Experiment experiment = three_shots(Precision::f32, 12);
+  const auto waves_within = [&](std::size_t bytes) {
+    return ExperimentWaves(experiment, {.device = device()}, TierBudgets::around(device(), Budget(bytes, "a test")));
+  };
+  const ExperimentWaves all = waves_within(1U << 28U);
+  EXPECT_EQ(all.in_flight().value, 3);
+  EXPECT_EQ(all.in_flight().because, "the GPU has memory for them");
+  const ExperimentWaves two = waves_within(all.device_memory().peak_bytes - 1);
+  EXPECT_EQ(two.in_flight().value, 2);
+  EXPECT_LE(two.device_memory().peak_bytes, all.device_memory().peak_bytes);
+  const ExperimentWaves one = waves_within(two.device_memory().peak_bytes - 1);
+  EXPECT_EQ(one.in_flight().value, 1);
+  EXPECT_EQ(one.in_flight().because, "the GPU has memory for one shot only");
+}
+
 /// Two shots over ten by ten cells, whose records come within forty steps.
 Experiment two_small_shots() {
   Experiment made = three_shots(Precision::f32, 40);

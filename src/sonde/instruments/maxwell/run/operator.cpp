@@ -98,7 +98,7 @@ struct Operator::Impl {
 
   template <class T>
   Propagator<T>& propagator(Machinery<T>& at) {
-    if (!at.forward) at.forward.emplace(problem, settings.device, settings.threads);
+    if (!at.forward) at.forward.emplace(problem, settings.device, settings.threads, settings.shots);
     return *at.forward;
   }
 
@@ -173,8 +173,8 @@ struct Operator::Impl {
   }
 
   template <class T>
-  ShotGradient gradient(Machinery<T>& at, const Shot& shot, const Loss& loss, const Stepped& stepped,
-                        const Watch& watch) {
+  std::vector<ShotGradient> gradients(Machinery<T>& at, const Shot& shot, Index count, const Loss& loss,
+                                      const Stepped& stepped, const Watch& watch) {
     if (of.medium() && !at.trajectory) at.trajectory = make_trajectory<T>(plan, budgets, settings.device);
     const std::vector<double> amplitudes = series().amplitudes_of(shot.points.sources, shot.amplitudes);
     std::vector<double> inner(static_cast<std::size_t>(inner_steps()) * shot.points.receivers.size());
@@ -185,10 +185,10 @@ struct Operator::Impl {
       fields.run(shot.points, inner_steps(), amplitudes, inner, beside<T>(stepped));
     const std::vector<double> record = series().record_of(shot.points.receivers, inner);
     std::vector<double> residual(record.size());
-    ShotGradient made;
-    made.value = loss(record, residual);
+    std::vector<ShotGradient> made(static_cast<std::size_t>(count));
+    made.front().value = loss(record, residual);
     inner = series().residual_of(shot.points.receivers, residual);
-    if (!at.back) at.back.emplace(problem, settings.device, settings.threads);
+    if (!at.back) at.back.emplace(problem, settings.device, settings.threads, settings.shots);
     at.back->clear_sums();
     std::vector<double> sources(amplitudes.size());
     const std::function<ComponentChange()> so_far = [&] { return medium_of(at.back->sums()); };
@@ -200,14 +200,15 @@ struct Operator::Impl {
         watch.look_back(n / ratio, shown, so_far);
       };
     at.back->run(shot.points, inner_steps(), inner, at.trajectory.get(), wanted(of), sources, with);
-    if (of.medium()) {
-      SweepSums sums = at.back->sums();
-      made.energy = std::move(sums.energy);
-      made.medium = medium_of(std::move(sums));
-      if (problem.part) gather(made);
+    for (Index s = 0; of.medium() && s < count; ++s) {
+      ShotGradient& one = made[static_cast<std::size_t>(s)];
+      SweepSums sums = at.back->sums(s);
+      one.energy = std::move(sums.energy);
+      one.medium = medium_of(std::move(sums));
+      if (problem.part) gather(one);
     }
-    if (of.start) made.start = at.back->start();
-    if (of.sources) made.sources = series().gradient_of_amplitudes(shot.points.sources, sources);
+    if (of.start) made.front().start = at.back->start();
+    if (of.sources) made.front().sources = series().gradient_of_amplitudes(shot.points.sources, sources);
     return made;
   }
 
@@ -330,8 +331,8 @@ struct Operator::Impl {
     const std::size_t poles = problem.medium.poles.size();
     const PropagatorBytes back = most_of([&](const Grid& grid) {
       return settings.precision == Precision::f32
-                 ? BackPropagator<float>::bytes_for(grid, poles, wanted(*which), settings.device)
-                 : BackPropagator<double>::bytes_for(grid, poles, wanted(*which), settings.device);
+                 ? BackPropagator<float>::bytes_for(grid, poles, wanted(*which), settings.device, settings.shots)
+                 : BackPropagator<double>::bytes_for(grid, poles, wanted(*which), settings.device, settings.shots);
     });
     return held + memory.add("transposed fields and sums", back.lasting, cells);
   }
@@ -343,8 +344,9 @@ struct Operator::Impl {
   [[nodiscard]] PropagatorBytes forward_bytes() const {
     const std::size_t poles = problem.medium.poles.size();
     return most_of([&](const Grid& grid) {
-      return settings.precision == Precision::f32 ? Propagator<float>::bytes_for(grid, poles, settings.device)
-                                                  : Propagator<double>::bytes_for(grid, poles, settings.device);
+      return settings.precision == Precision::f32
+                 ? Propagator<float>::bytes_for(grid, poles, settings.device, settings.shots)
+                 : Propagator<double>::bytes_for(grid, poles, settings.device, settings.shots);
     });
   }
 };
@@ -398,6 +400,7 @@ StorageRequest Operator::storage_request(const GradientOf& of, double highest_fr
   const Grid& grid = impl_->problem.grid;
   StorageRequest made;
   made.layout.box = impl_->largest_box(of.padding);
+  made.layout.shots = impl_->settings.shots;
   for (const Component c : grid.components())
     if (is_electric(c) ? of.eps_r || of.sigma || of.poles || of.energy : of.mu_r) made.layout.components.push_back(c);
   const bool both = impl_->problem.loss == LossForm::exponential || of.mu_r;
@@ -430,7 +433,13 @@ void Operator::prepare_gradient(const GradientOf& of, const StoragePlan& plan, c
 }
 
 ShotGradient Operator::gradient(const Shot& shot, const Loss& loss, const Stepped& stepped, const Watch& watch) {
-  return std::visit([&](auto& at) { return impl_->gradient(at, shot, loss, stepped, watch); }, impl_->machinery);
+  return std::move(gradients(shot, 1, loss, stepped, watch).front());
+}
+
+std::vector<ShotGradient> Operator::gradients(const Shot& shots, Index count, const Loss& loss, const Stepped& stepped,
+                                              const Watch& watch) {
+  return std::visit([&](auto& at) { return impl_->gradients(at, shots, count, loss, stepped, watch); },
+                    impl_->machinery);
 }
 
 ShotGradient Operator::hessian_product(const Shot& shot, const ComponentChange& change,

@@ -17,7 +17,8 @@
 
 namespace sonde::maxwell {
 
-/// What is excited and recorded together, on the padded grid.
+/// What is excited and recorded together, on the padded grid: one shot, or on a GPU several that run at the same time,
+/// whose points lie one behind the other and have their number (Point::shot). Fields at both ends are those of one.
 struct Shot {
   Acquisition points;
   /// [source][step] at the times of sample_offset.h: moments as Acquisition has them, of hard sources fields.
@@ -40,6 +41,7 @@ struct OperatorSettings {
   Threads threads = Threads::all;
   double least_eps_r = 0;         ///< of media that come later: the time step is stable for it too; 0: of none
   Device device = Device::cpu();  ///< that computes the steps
+  Index shots = 1;                ///< that run at the same time at most; on the CPU 1
 };
 
 /// Which derivatives a gradient is asked for.
@@ -110,6 +112,10 @@ class Operator {
   /// Runs the shot, asks for the loss of its record and takes the run back. Error(not_supported) for hard sources.
   [[nodiscard]] ShotGradient gradient(const Shot& shot, const Loss& loss, const Stepped& stepped = {},
                                       const Watch& watch = {});
+  /// Of `count` shots at the same time: the medium and the energy of each. The value of all, and what else is asked
+  /// for, come with the first.
+  [[nodiscard]] std::vector<ShotGradient> gradients(const Shot& shots, Index count, const Loss& loss,
+                                                    const Stepped& stepped = {}, const Watch& watch = {});
 
   /// The loss and its first derivative as Loss, and the product of its second derivative with the change of the record.
   using SecondLoss = std::function<double(std::span<const double> record, std::span<const double> record_change,

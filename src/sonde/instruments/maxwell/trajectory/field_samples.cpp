@@ -22,9 +22,7 @@ StoreOptions store_options(const SampleLayout& layout, Index samples, Index piec
           .what = layout.interval == 1 ? "the fields of every step" : "the fields of sampled steps"};
 }
 
-bool lies_in_place(Tier tier, Encoding encoding, Device device) {
-  return tier == (device.is_cpu() ? Tier::host : Tier::device) && encoding == Encoding::raw;
-}
+bool is_near(Tier tier, Device device) { return tier == (device.is_cpu() ? Tier::host : Tier::device); }
 
 /// On a GPU a sample is converted and moved as a whole.
 Index pieces_of(const SampleLayout& layout, bool in_place, Device device) {
@@ -48,12 +46,15 @@ template <class T>
 FieldSamples<T>::FieldSamples(SampleLayout layout, Index most_steps, Tier tier, Encoding encoding,
                               const TierBudgets& budgets, Device device)
     : layout_(std::move(layout)),
-      pieces_(pieces_of(layout_, lies_in_place(tier, encoding, device), device)),
+      pieces_(pieces_of(layout_, is_near(tier, device) && encoding == Encoding::raw, device)),
       piece_size_((layout_.elements() + pieces_ - 1) / pieces_),
       stream_(device),
+      near_(is_near(tier, device)),
+      halves_(!device.is_cpu() && encoding == Encoding::bf16),
       store_(budgets, stream_,
-             store_options(layout_, layout_.samples(most_steps), pieces_, piece_size_, dtype_of<T>, tier, encoding)),
-      in_place_(lies_in_place(tier, encoding, device)) {
+             store_options(layout_, layout_.samples(most_steps), pieces_, piece_size_,
+                           halves_ ? dtype_of<std::uint16_t> : dtype_of<T>, tier, halves_ ? Encoding::raw : encoding)),
+      in_place_(near_ && encoding == Encoding::raw) {
   for (std::size_t i = 0; i < layout_.components.size(); ++i)
     order_[static_cast<std::size_t>(layout_.components[i])] = static_cast<Index>(i);
   for (Index i = 0; in_place_ && i < layout_.samples(most_steps); ++i)
@@ -62,7 +63,8 @@ FieldSamples<T>::FieldSamples(SampleLayout layout, Index most_steps, Tier tier, 
   if (!in_place_)
     for (auto& buffer : buffers_) buffer = Array::zeros(device, {pieces_ * piece_size_}, dtype_of<T>);
   if (layout_.interval > 1)
-    before_ = Array::zeros(device, {std::ssize(layout_.components) * layout_.nodes()}, dtype_of<T>);
+    before_ = Array::zeros(device, {layout_.shots * std::ssize(layout_.components) * layout_.nodes()}, dtype_of<T>);
+  if (halves_ && !near_) converted_ = Array::zeros(device, {piece_size_}, DType::u16);
 }
 
 /// Pages come into being here and not in the middle of the first run.
@@ -115,8 +117,19 @@ void FieldSamples<T>::begin_sample(Index sample) {
 }
 
 template <class T>
-void FieldSamples<T>::end_sample() {
+std::uint16_t* FieldSamples<T>::halves_of(Index sample) {
+  return near_ ? store_.template in_place<std::uint16_t>(sample) : static_cast<std::uint16_t*>(converted_.data());
+}
+
+template <class T>
+void FieldSamples<T>::end_sample(bool converted) {
   if (in_place_) return;
+  if (halves_) {
+    std::uint16_t* const halves = halves_of(sample_);
+    if (!converted) encode(*queue_, Encoding::bf16, dtype_of<T>, piece_size_, buffers_[0].data(), halves);
+    if (!near_) store_.put(sample_, View<std::uint16_t, 1>(halves, piece_size_), *queue_);
+    return;
+  }
   if (queue_ != nullptr) return store_.put(sample_, piece(buffers_[0], 0), *queue_);
   parallel_for(pieces_, 1, [&](Index first, Index last, Worker&) {
     for (Index i = first; i < last; ++i) store_.put(sample_ * pieces_ + i, piece(buffers_[0], i), stream_);
@@ -247,29 +260,53 @@ void FieldSamples<T>::record(const RecordedRun<T>& run, Index first, Index count
   end_run(rows, first + count);
 }
 
+/// Elements from one sample to the next where a step writes them.
+template <class T>
+Index FieldSamples<T>::stride() {
+  if (!near_ || store_.options().count < 2) return 0;
+  return halves_ ? halves_of(1) - halves_of(0) : store_.template in_place<T>(1) - store_.template in_place<T>(0);
+}
+
+template <class T>
+typename Propagator<T>::Kept FieldSamples<T>::kept_by_steps() {
+  typename Propagator<T>::Kept made{.box = layout_.box, .components = layout_.components};
+  if (halves_)
+    made.halves = halves_of(0);
+  else
+    made.to = in_place_ ? store_.template in_place<T>(0) : static_cast<T*>(buffers_[0].data());
+  made.stride = stride();
+  made.shot = layout_.elements_of_shot();
+  return made;
+}
+
+/// Samples of H, and changes over a step, are gathered by themselves.
 template <class T>
 void FieldSamples<T>::record_on_gpu(const RecordedRun<T>& run, Index first, Index count, std::span<double> record) {
-  const bool changes = layout_.interval > 1;
+  const bool changes = layout_.interval > 1, by_steps = !changes && !layout_.has_magnetic();
   const Index quantity = std::ssize(layout_.components) * layout_.box.count();
+  const Index of_shot = layout_.elements_of_shot();
   const auto sample = [&](const Propagator<T>& fields) {
-    fields.sample(layout_.box, layout_.components, changes ? before_data() : to_);
+    fields.sample(layout_.box, layout_.components, changes ? quantity : of_shot, changes ? before_data() : to_);
   };
   const auto sample_change = [&](const Propagator<T>& fields) {
-    fields.sample_change(layout_.box, layout_.components, before_data(), layout_.difference ? to_ : nullptr,
+    fields.sample_change(layout_.box, layout_.components, of_shot, {before_data(), quantity},
+                         layout_.difference ? to_ : nullptr,
                          layout_.sum ? to_ + (layout_.difference ? quantity : 0) : nullptr);
   };
   begin_run(first);
-  run.advance(first, count, record,
-              {.before =
-                   [&](Index n) {
-                     before_step(first + n);
-                     if (to_ != nullptr) sample(run.fields);
-                   },
-               .after =
-                   [&](Index, const Propagator<T>& fields) {
-                     if (to_ != nullptr && changes) sample_change(fields);
-                     after_step();
-                   }});
+  typename Propagator<T>::Beside beside;
+  if (by_steps) beside.kept = kept_by_steps();
+  if (!by_steps || !near_) {
+    beside.before = [&](Index n) {
+      before_step(first + n);
+      if (to_ != nullptr && !by_steps) sample(run.fields);
+    };
+    beside.after = [&](Index, const Propagator<T>& fields) {
+      if (to_ != nullptr && changes) sample_change(fields);
+      if (to_ != nullptr) end_sample(by_steps);
+    };
+  }
+  run.advance(first, count, record, std::move(beside));
   if (changes) return;
   begin_sample(first + count - first_sample_);
   sample(run.fields);
@@ -287,7 +324,11 @@ const T* FieldSamples<T>::loaded(Index sample) {
     for (Index i = 0; i < pieces_; ++i) next.push_back((sample - 1) * pieces_ + i);
     store_.will_read(next);
   }
-  if (queue_ != nullptr)
+  if (halves_) {
+    std::uint16_t* const halves = halves_of(sample);
+    if (!near_) store_.get(sample, View<std::uint16_t, 1>(halves, piece_size_), *queue_);
+    decode(*queue_, Encoding::bf16, dtype_of<T>, piece_size_, halves, buffers_[which].data());
+  } else if (queue_ != nullptr)
     store_.get(sample, piece(buffers_[which], 0), *queue_);
   else
     parallel_for(pieces_, 1, [&](Index first, Index last, Worker&) {

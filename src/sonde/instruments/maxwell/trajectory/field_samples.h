@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -28,7 +29,7 @@ struct RecordedRun {
 };
 
 /// Samples of the fields of so many steps in a store. On a GPU they go to its tiers by the queue of the propagator that
-/// ran, and come back by it.
+/// ran, and come back by it; E of every step is written by the step itself, in the form in which it is stored.
 template <class T>
 class FieldSamples : public KeptFields<T> {
  public:
@@ -56,6 +57,7 @@ class FieldSamples : public KeptFields<T> {
   [[nodiscard]] const T* pole_row(Index n, std::size_t pole, Component c, Index k, Index j) const override {
     return layout_.poles > 0 ? read_at(n) + pole_place(pole, c, k, j) : nullptr;
   }
+  [[nodiscard]] Index elements_of_shot() const override { return layout_.elements_of_shot(); }
   [[nodiscard]] Stream* stream() const override { return queue_; }
   /// Writes what was sampled before step n, which is begun, into rows from the first x of the box on.
   using RowsOfBox = std::function<T*(Component c, Index k, Index j)>;
@@ -63,6 +65,9 @@ class FieldSamples : public KeptFields<T> {
 
  private:
   void record_on_gpu(const RecordedRun<T>& run, Index first, Index count, std::span<double> record);
+  [[nodiscard]] typename Propagator<T>::Kept kept_by_steps();
+  [[nodiscard]] std::uint16_t* halves_of(Index sample);
+  [[nodiscard]] Index stride();
   [[nodiscard]] Index place(std::size_t quantity, Component c, Index k, Index j) const;
   [[nodiscard]] Index pole_place(std::size_t pole, Component c, Index k, Index j) const;
   void copy_poles(const PoleRows& poles, const PlaneRows& at, T* to) const;
@@ -75,7 +80,8 @@ class FieldSamples : public KeptFields<T> {
   }
   void touch(Index samples);
   void begin_sample(Index sample);
-  void end_sample();
+  /// `converted`: it is in 16 bits already, where it has to be.
+  void end_sample(bool converted = false);
   void copy_rows(const Rows& fields, bool electric, const PlaneRows& at, T* to) const;
   void change_of_rows(const Rows& fields, bool electric, const PlaneRows& at, T* to);
   [[nodiscard]] const T* loaded(Index sample);
@@ -87,8 +93,10 @@ class FieldSamples : public KeptFields<T> {
   Index pieces_ = 1, piece_size_ = 0;
   Stream stream_;
   Stream* queue_ = nullptr;  ///< of a propagator on a GPU
+  bool near_, halves_;       ///< stored where the work is done; as 16 bits that a GPU makes
   Store store_;
-  bool in_place_;
+  bool in_place_;                            ///< near, and as it is
+  Array converted_{};                        ///< halves that are not near, on their way
   std::vector<T*> places_{};                 ///< of samples in place
   Index first_step_ = 0, first_sample_ = 0;  ///< of this run
   /// Not in place: what is written next, and later the two samples that were read last.

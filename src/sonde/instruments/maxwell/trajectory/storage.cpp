@@ -37,8 +37,8 @@ SampleLayout layout_of(const StorageRequest& request, Index interval) {
 }
 
 std::size_t field_bytes(const StorageRequest& request) {
-  return request.layout.components.size() * static_cast<std::size_t>(request.layout.box.count()) *
-         element_bytes(request.precision);
+  return request.layout.components.size() *
+         static_cast<std::size_t>(request.layout.shots * request.layout.box.count()) * element_bytes(request.precision);
 }
 
 /// Beside the samples themselves: the fields before a step, and what is converted or read from a file.
@@ -89,8 +89,10 @@ StoragePlan stored(const StorageRequest& request, StorageMode mode, Encoding enc
   const std::size_t sample = stored_bytes(request, made.layout, encoding);
   // What is on its way between a GPU and a farther tier.
   const std::size_t in_flight = on_gpu && !near ? 2 * sample : 0;
+  // A GPU makes 16 bits itself, where they are stored or in a place of their own.
+  const std::size_t halves = on_gpu && !near && encoding == Encoding::bf16 ? sample : 0;
   (on_gpu ? made.device_bytes : made.host_bytes) =
-      work_bytes(request, made.layout, near && encoding == Encoding::raw) + in_flight;
+      work_bytes(request, made.layout, near && encoding == Encoding::raw) + in_flight + halves;
   if (mode == StorageMode::disk) made.host_bytes += in_flight;
   (mode == StorageMode::disk     ? made.disk_bytes
    : mode == StorageMode::device ? made.device_bytes
@@ -223,7 +225,7 @@ bool SampleLayout::has_magnetic() const {
   return std::any_of(components.begin(), components.end(), [](Component c) { return !is_electric(c); });
 }
 
-Index SampleLayout::elements() const {
+Index SampleLayout::elements_of_shot() const {
   const Index quantities = interval == 1 ? 1 : (difference ? 1 : 0) + (sum ? 1 : 0);
   const auto electric = std::count_if(components.begin(), components.end(), is_electric);
   return (static_cast<Index>(components.size()) * quantities + poles * electric) * nodes();

@@ -50,6 +50,7 @@ struct SampleLayout {
   /// n, where n is a multiple.
   Index interval = 1;
   bool difference = true, sum = true;  ///< which of them
+  Index shots = 1;                     ///< that run at the same time
   Index poles = 0;                     ///< whose polarisation before the step is kept too, of all E
 
   [[nodiscard]] bool has_magnetic() const;
@@ -60,8 +61,9 @@ struct SampleLayout {
     Index first = 0, count = 0;
   };
   [[nodiscard]] std::array<Piece, 2> pieces(Index k, Index j) const;
-  /// Of one sample, in elements.
-  [[nodiscard]] Index elements() const;
+  /// Of one sample of one shot, of all shots, in elements.
+  [[nodiscard]] Index elements_of_shot() const;
+  [[nodiscard]] Index elements() const { return shots * elements_of_shot(); }
   /// At most, of that many steps.
   [[nodiscard]] Index samples(Index steps) const {
     return interval == 1 ? steps + 1 : (steps + interval - 1) / interval;

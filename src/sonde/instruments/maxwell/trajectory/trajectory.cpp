@@ -31,6 +31,7 @@ class StoredRun : public Trajectory<T> {
   [[nodiscard]] const T* pole_row(Index n, std::size_t pole, Component c, Index k, Index j) const override {
     return samples_.pole_row(n, pole, c, k, j);
   }
+  [[nodiscard]] Index elements_of_shot() const override { return samples_.elements_of_shot(); }
   [[nodiscard]] Stream* stream() const override { return samples_.stream(); }
 
  private:

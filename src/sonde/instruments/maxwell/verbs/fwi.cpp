@@ -180,7 +180,7 @@ std::unique_ptr<ExperimentWaves> make_waves(const FwiOptions& options, const Pre
       plan, planned(prepared.experiment, options, waves->waves().problem().grid.count(), waves->waves().inner_steps()),
       options.force, run);
   // Stores of fields reserve their own bytes when they are made.
-  const std::size_t stores = static_cast<std::size_t>(waves->in_flight().value) * waves->storage().host_bytes;
+  const std::size_t stores = waves->store_bytes();
   reserved = {run.host_budget().reserve(plan.memory.peak_bytes - std::min(stores, plan.memory.peak_bytes),
                                         "the inversion", smaller_model()),
               reserve_on_device(plan, options.named(), run, waves->storage().device_bytes)};
