@@ -168,9 +168,37 @@ TEST_F(MaxwellFwi, WrongInputsAreNamed) {
            {{"fwi", mask}, 3, "inversion.mask: shape (3, 4); the model has (40, 30)"},
            {{"fwi", good, "--set", "inversion.parameters=eps"}, 3, "did you mean \"eps_r\"?"},
            {{"fwi", good, "--set", "storage.bytes_limit_host=1K", "--set", "storage.mode=host"}, 4, "KiB"},
+           {{"fwi", good, "--set", "storage.mode=none"}, 3, "storage mode none keeps no fields"},
+           {{"fwi", good, "--set", "storage.mode=none", "--dry-run"}, 3, "storage mode none keeps no fields"},
+           {{"gradient", good, "--storage-mode", "none", "--dry-run"}, 3, "storage mode none keeps no fields"},
            {{"fwi", good, "--resume"}, 3, "run_fwi/checkpoint.h5: no such file"},
        })
     expect_refused(c);
+}
+
+TEST_F(MaxwellFwi, RecordsThatTheStartExplainsAreASuccess) {
+  const std::string path = run_file("[[inversion.stage]]\niterations = 2\n");
+  ASSERT_EQ(command({"run", path, "-o", file("explained.h5")}).status, 0);
+  const Value found = results({"fwi", path, "--set", "data.file=" + file("explained.h5")});
+  EXPECT_EQ(found.find("stages")->items()[0].find("objective")->as_real(), 0);
+  EXPECT_TRUE(fs::exists(file("run_fwi/misfit.gp")));
+}
+
+// Its seal is no secret.
+TEST_F(MaxwellFwi, ACheckpointWithOtherPlacesOfModelsIsRefused) {
+  const std::string path = run_file();
+  ASSERT_EQ(command({"fwi", path, "--set", "output.checkpoint_every=1"}).status, 0);
+  in_python(
+      "import zlib\n"
+      "name = d + '/run_fwi/checkpoint.h5'\n"
+      "with h5py.File(name, 'r+') as f:\n"
+      "    del f['state/kept_places']; f['state/kept_places'] = np.zeros((len(f['state/kept']), 0), 'i8')\n"
+      "b = open(name, 'rb').read()\n"
+      "b = b[:b.rfind(b'\\nsonde crc32 ')] if b'\\nsonde crc32 ' in b[-40:] else b\n"
+      "open(name, 'wb').write(b + b'\\nsonde crc32 %08x\\n' % zlib.crc32(b))\n");
+  const Ended ended = command({"fwi", path, "--resume"});
+  EXPECT_EQ(ended.status, 3) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("kept_places"));
 }
 
 TEST_F(MaxwellFwi, ACheckpointOfOtherSettingsIsRefused) {

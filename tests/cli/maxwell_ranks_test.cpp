@@ -222,6 +222,15 @@ TEST_F(MaxwellRanksInverting, EndWithOneMessage) {
   EXPECT_EQ(ended.err.find(said, first + 1), std::string::npos) << ended.err;
 }
 
+TEST_F(MaxwellRanks, SayOnceWhatIsWrongWithADirection) {
+  const testing::Ended ended =
+      run_together(2, {"maxwell", "born", survey(), "--direction", model("nothing", "change.h5")});
+  EXPECT_EQ(ended.status, 3);
+  const std::size_t first = ended.err.find("change.h5: not an HDF5 file");
+  ASSERT_NE(first, std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find("error: ", first), std::string::npos) << ended.err;
+}
+
 TEST_F(MaxwellRanks, ShareTheRunsOfAModelOfGprmax) {
   const std::string lines = model(testing::sand_model("#snapshot: 0 0 0 0.3 0.3 0.005 0.01 0.01 0.005 1e-9 early\n"));
   ASSERT_EQ(run({"maxwell", "run", lines, "-n", "5", "-o", file("one.out")}).status, 0);

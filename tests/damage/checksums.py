@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import functools
 import struct
+import zlib
 
 import numpy as np
 
 #: What begins a structure whose last four bytes are the checksum of those before.
 SIGNATURES = [b"OHDR", b"OCHK", b"BTHD", b"BTIN", b"BTLF", b"FRHP", b"FHIB", b"FAHD", b"FADB", b"EAHD", b"EAIB", b"EASB", b"EADB"]
+SEAL = b"\nsonde crc32 00000000\n"
 LONGEST = 3072  #: longer structures keep their wrong checksum
 MOST = 100  #: structures of one file
 
@@ -87,6 +89,12 @@ def reseal(original: bytes, damaged: bytearray) -> None:
     """Corrects the checksums of what was damaged in place; damage that moves bytes is left as it is."""
     if len(original) != len(damaged) or not original.startswith(b"\x89HDF"):
         return
+    _reseal_structures(original, damaged)
+    if original[-len(SEAL) :].startswith(SEAL[:13]):  # of a checkpoint
+        damaged[-len(SEAL) :] = b"\nsonde crc32 %08x\n" % zlib.crc32(damaged[: -len(SEAL)])
+
+
+def _reseal_structures(original: bytes, damaged: bytearray) -> None:
     for begin, end in sealed(original):
         if original[begin:end] != damaged[begin:end]:
             content = bytes(damaged[begin : end - 4])

@@ -39,13 +39,14 @@ class Maker:
         self.left_out: list[str] = []
 
     def make(self) -> list[Sample]:
-        self._detector_files()
-        self._plain_arrays()
-        self._foreign_scans()
-        self._ptychography()
-        self._transport()
-        self._radar()
-        self._reports()
+        """Samples of the instruments that the program has."""
+        groups = {"stem": (self._detector_files, self._plain_arrays, self._foreign_scans), "ptycho": (self._ptychography,),
+                  "neoclassical": (self._transport, self._reports),
+                  "maxwell": (self._radar, self._radar_frames, self._radar_lines, self._radar_inversion)}
+        for instrument, makers in groups.items():
+            if subprocess.run([self.program, instrument, "--help"], capture_output=True, check=False).returncode == 0:
+                for make in makers:
+                    make()
         return self.samples
 
     def _folder(self, name: str) -> pathlib.Path:
@@ -264,8 +265,71 @@ class Maker:
             file["source/amplitude"] = np.sin(np.arange(20) / 3)
         (folder / "run.toml").write_text('[model]\nfile = "model.h5"\nsigma = 0.01\n[grid]\npml = 4\n')
         self._sonde(folder, "maxwell run run.toml -o records.h5 --force")
+        self._sonde(folder, "maxwell gradient run.toml --observed records.h5 -o gradient.h5 --force")
         self._add(folder, ["model.h5", "run.toml"], ("maxwell run run.toml -o out.h5 --force --memory 20M",))
-        self._add(folder, ["records.h5"], ("maxwell plot records.h5 -o out.svg",))
+        self._add(folder, ["records.h5"], ("maxwell plot records.h5 -o out.svg", "maxwell convert records.h5 out.sgy --dewow 1",
+                                           "maxwell gradient run.toml --observed records.h5 -o out.h5 --force --memory 20M"))
+        self._add(folder, ["gradient.h5"], ("maxwell born run.toml --direction gradient.h5 -o out.h5 --force --memory 20M",
+                                            "view gradient.h5 --dry-run"))
+
+    def _radar_frames(self) -> None:
+        """Fields of a run, and cells of a model that are arrays."""
+        folder = self._folder("radar_frames")
+        shutil.copytree(self.root / "radar", folder, dirs_exist_ok=True)
+        self._sonde(folder, "maxwell run model.in -o traces.out --force --snapshots frames.h5 --snapshot-every 8")
+        self._add(folder, ["frames.h5"], ("maxwell plot frames.h5 -o out.svg", "view frames.h5 --dry-run"))
+        folder = self._folder("radar_cells")
+        with h5py.File(folder / "cells.h5", "w") as file:
+            file.attrs["dx_dy_dz"] = (0.01, 0.01, 0.01)
+            file["data"] = np.random.default_rng(4).integers(-1, 2, (6, 5, 1)).astype("i2")
+            file["rigidE"], file["rigidH"] = np.zeros((12, 6, 5, 1), "i1"), np.zeros((6, 6, 5, 1), "i1")
+            file["ID"] = np.zeros((6, 7, 6, 2), "u4")
+        (folder / "cells.txt").write_text("#material: 4 0.02 1 0 plastic\n#material: 1 inf 1 0 metal\n")
+        text = (self.root / "radar/model.in").read_text().replace("#excitation_file: waveform.txt\n", "").replace(
+            "#hertzian_dipole: z 0.06 0.12 0 pulse\n", "#geometry_objects_read: 0.06 0.04 0 cells.h5 cells.txt\n")
+        (folder / "model.in").write_text(text)
+        self._sonde(folder, "maxwell run model.in -o field.out --force")
+        self._add(folder, ["cells.h5", "cells.txt"], ("maxwell run model.in -o out.out --force --memory 20M", "maxwell plot model.in -o out.svg"))
+        self._add(folder, ["field.out"], ("maxwell gradient model.in --observed field.out -o out.h5 --force --memory 20M",))
+
+    def _radar_lines(self) -> None:
+        """A line in each format of field data."""
+        made = self._folder("radar_lines")
+        for file in ("line_merged.out", "traces.h5"):
+            shutil.copyfile(self.root / "radar_result" / file, made / file)
+        head = np.zeros(512, "<u2")
+        head[1:4], head[26] = (1, 16, 16), 1
+        head[7:9], head[11:13], head[13:15] = (np.array([v], "<f4").view("<u2") for v in (50.0, -2.0, 40.0))
+        counts = np.random.default_rng(5).integers(0, 65536, (8, 16)).astype("<u2")
+        (made / "line.dzt").write_bytes(head.tobytes() + counts.tobytes())
+        for file in ("line.dt1", "line.rd3", "line.rd7", "line.sgy"):
+            self._sonde(made, f"maxwell convert line.dzt {file}")
+        for name, victims in (("dzt", ["line.dzt"]), ("dt1", ["line.dt1", "line.hd"]), ("rd3", ["line.rd3", "line.rad"]),
+                              ("rd7", ["line.rd7", "line.rad"]), ("sgy", ["line.sgy"]), ("out", ["line_merged.out"]), ("h5", ["traces.h5"])):
+            folder = self._folder(f"radar_{name}")
+            for victim in victims:
+                shutil.copyfile(made / victim, folder / victim)
+            other = "out.h5" if name in ("out", "dzt") else "out.dt1"
+            self._add(folder, victims, (f"maxwell convert {victims[0]} {other} --memory 20M",
+                                        f"maxwell convert {victims[0]} out.sgy --dewow 4 --background 0 --gain 1 --memory 20M",
+                                        f"maxwell plot {victims[0]} -o out.svg --memory 20M"))
+        shutil.rmtree(made)
+
+    def _radar_inversion(self) -> None:
+        folder = self._folder("radar_inversion")
+        records = "--set data.file=records.h5"
+        model = '[model]\neps_r = 4\nsigma = 0.002\nshape = [20, 16]\nspacing = 0.05\n[grid]\npml = 4\n'
+        (folder / "run.toml").write_text(
+            f'{model}[survey]\nsources = [6, 3, 14, 3]\nreceivers = [6, 12, 14, 12]\n[source]\nf0 = 2e8\n[time]\nnt = 60\n'
+            '[inversion]\neps_r_bounds = [2, 9]\n[[inversion.stage]]\niterations = 2\n')
+        self._sonde(folder, "maxwell run run.toml --set model.eps_r=4.3 -o records.h5 --force")
+        self._sonde(folder, f"maxwell fwi run.toml {records} -o done --force --set output.checkpoint_every=1")
+        shutil.copyfile(folder / "done/result.h5", folder / "result.h5")
+        (folder / "next.toml").write_text((folder / "run.toml").read_text().replace(
+            model, '[model]\nfile = "result.h5"\n[grid]\npml = 4\n'))
+        self._add(folder, ["records.h5", "run.toml"], (f"maxwell fwi run.toml {records} -o fit --force --memory 20M",))
+        self._add(folder, ["result.h5"], ("maxwell run next.toml -o out.h5 --force --memory 20M", "view result.h5 --dry-run"))
+        self._add(folder, ["done/checkpoint.h5"], (f"maxwell fwi run.toml {records} -o done --resume --force --memory 20M",))
 
     def _reports(self) -> None:
         folder = self._folder("report")

@@ -270,8 +270,17 @@ Axis within_a_decade(Axis axis, const std::vector<Series>& all) {
   return axis;
 }
 
+/// Where a logarithmic axis could show none of the values, gnuplot draws nothing at all: an even one shows them.
+Facet with_visible_values(Facet facet) {
+  Axis& axis = has_bars(facet) ? facet.x : facet.y;
+  const Ends shown = ends_of_values(facet.series, axis.log);
+  if (!facet.series.empty() && shown.low > shown.high) axis.log = false;
+  return facet;
+}
+
 /// Everything but the place of one pair of axes, so many pixels wide; `named`: with a legend of its own.
-std::string draw_facet(const Facet& facet, std::size_t facet_at, double width, bool named) {
+std::string draw_facet(const Facet& given, std::size_t facet_at, double width, bool named) {
+  const Facet facet = with_visible_values(given);
   const bool bars = has_bars(facet);
   std::string text =
       "set border 3 lw 1 lc rgb '#777777'\n"

@@ -85,6 +85,14 @@ TEST(Chart, AReferenceBeyondTheDataIsInsideTheAxis) {
   EXPECT_THAT(chart_script(chart, "x"), HasSubstr("set xrange [0:21.2]"));
 }
 
+// gnuplot refuses a logarithmic axis on which nothing can be shown.
+TEST(Chart, AnAxisWithoutPositiveValuesIsNotLogarithmic) {
+  Chart chart = example();
+  ASSERT_TRUE(chart.facets[0].y.log);
+  chart.facets[0].series = {{.name = "", .x = {7, 11}, .y = {0, 0}}};
+  EXPECT_THAT(chart_script(chart, "x"), ::testing::Not(HasSubstr("logscale y")));
+}
+
 TEST(Chart, ValueHoldsEverySeries) {
   const Value value = chart_value(example());
   EXPECT_EQ(value.find("facets")->items()[1].find("categories")->items()[1].as_text(), "decode");

@@ -109,9 +109,9 @@ bool BoundedLbfgs<Real>::search(const std::vector<Real>& d, double first) {
   combine<Real>(1, change, -1, state_.gradient);
   // Pairs without curvature would spoil the Hessian (Nocedal and Wright, section 7.2).
   const double along = dot<Real>(step->moved, change);
-  if (along > std::numeric_limits<Real>::epsilon() * dot<Real>(change, change)) {
+  if (settings_.memory > 0 && along > std::numeric_limits<Real>::epsilon() * dot<Real>(change, change)) {
     if (static_cast<Index>(state_.pairs.size()) == settings_.memory) state_.pairs.erase(state_.pairs.begin());
-    if (settings_.memory > 0) state_.pairs.push_back({std::move(step->moved), std::move(change)});
+    state_.pairs.push_back({std::move(step->moved), std::move(change)});
   }
   state_.x = std::move(step->x);
   state_.gradient = std::move(step->gradient);

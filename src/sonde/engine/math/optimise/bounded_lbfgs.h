@@ -11,7 +11,7 @@
 namespace sonde {
 
 struct LbfgsSettings {
-  Index memory = 8;         ///< pairs of steps and changes of the gradient
+  Index memory = 8;         ///< pairs of steps and changes of the gradient; 0: steepest descent
   double tolerance = 1e-6;  ///< of the largest component of x - P(x - gradient), P the projection on the bounds
   double first_move = 1;    ///< length of the first step that is tried
   double decrease = 1e-4;   ///< of Armijo's condition

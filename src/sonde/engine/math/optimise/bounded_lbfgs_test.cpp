@@ -194,6 +194,17 @@ TEST(BoundedLbfgs, FindsTheSamePointWithAPreconditioner) {
   for (std::size_t i = 0; i < 30; ++i) EXPECT_NEAR(run.state().x[i], point.x[i], 1e-7);  // the smallest eigenvalue is 1
 }
 
+TEST(BoundedLbfgs, WithoutMemoryIsSteepestDescent) {
+  const Objective<double> function = [](std::span<const double> x, std::span<double> g) {
+    g[0] = x[0];
+    g[1] = 4 * x[1];
+    return (x[0] * x[0] + 4 * x[1] * x[1]) / 2;
+  };
+  BoundedLbfgs<double> descent(function, {1, 1}, {}, {.memory = 0, .tolerance = 1e-6});
+  EXPECT_EQ(descent.run(200), Descent::converged);
+  EXPECT_TRUE(descent.state().pairs.empty());
+}
+
 TEST(BoundedLbfgs, APreconditionerThatIsNotPositiveIsAnError) {
   const auto error = [](const Numbers& diagonal) {
     return testing::error_of(ErrorKind::bad_input, [&] {

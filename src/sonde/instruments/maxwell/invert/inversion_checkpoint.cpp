@@ -35,6 +35,12 @@ void append(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
+/// What save() never writes: another program did, and what it says would be looked up where nothing is.
+void require_order(bool holds, const CheckpointReader& checkpoint) {
+  if (!holds)
+    throw Error(ErrorKind::bad_file, checkpoint.path() + ": stages, history and ends contradict each other");
+}
+
 constexpr std::size_t counter_count = 10, value_count = 8, row_reals = 5;
 constexpr std::int64_t most_of_a_counter = std::int64_t{1} << 40;  // so that sizes of arrays do not overflow
 
@@ -108,12 +114,17 @@ void Inversion::restore(const CheckpointReader& checkpoint) {
   }
 
   const auto rows = static_cast<std::size_t>(counters[8]), ended = static_cast<std::size_t>(counters[9]);
+  const Index begun = stage_number_ + (runs ? 1 : 0);
+  require_order(counters[9] == stage_number_ && (begun == 0 || rows > 0) &&
+                    (finished_ ? !runs && begun > 0 : stage_number_ < stages),
+                checkpoint);
   const Wholes places = get<std::int64_t>(checkpoint, "history_places", 3 * rows);
   const Reals values = get<double>(checkpoint, "history", row_reals * rows);
   const Reals seconds = get<double>(checkpoint, "run/seconds", rows);
   history_.clear();
   for (std::size_t i = 0; i < rows; ++i) {
     const double* row = &values[row_reals * i];
+    require_order(places[3 * i] >= 0 && places[3 * i] < begun && places[3 * i + 1] >= 0, checkpoint);
     history_.push_back(
         {places[3 * i], places[3 * i + 1], row[0], row[1], row[2], row[3], row[4], places[3 * i + 2], seconds[i]});
   }
@@ -123,6 +134,7 @@ void Inversion::restore(const CheckpointReader& checkpoint) {
     if (ends[2 * i + 1] < 0 || ends[2 * i + 1] > static_cast<std::int64_t>(StopReason::wall_clock))
       throw Error(ErrorKind::bad_file,
                   fmt::format("{}: {} is not an end of a stage", checkpoint.path(), ends[2 * i + 1]));
+    require_order(ends[2 * i] == static_cast<Index>(i), checkpoint);
     ends_.push_back({ends[2 * i], static_cast<StopReason>(ends[2 * i + 1])});
   }
   seconds_before_ = history_.empty() ? 0 : history_.back().seconds;

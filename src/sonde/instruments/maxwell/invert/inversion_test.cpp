@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sonde/engine/io/checkpoint.h"
 #include "sonde/instruments/maxwell/invert/test_waves.h"
@@ -352,6 +354,40 @@ TEST(Inversion, ACheckpointOfAnotherInversionIsAnError) {
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_file,
                                        [&] { other.restore(CheckpointReader(folder.file("a.h5"), {.name = "test"})); }),
               ::testing::HasSubstr("the checkpoint is in stage 2 with 2 pairs; the inversion has 1 stages"));
+}
+
+/// What is said of a checkpoint of two stages with these counters, of one row and of these ends.
+std::string error_of_counters(const std::vector<std::int64_t>& counters, const std::vector<std::int64_t>& ends = {}) {
+  const sonde::testing::TemporaryFolder folder;
+  FewCells of;
+  of.settings.stages = two_stages;
+  Inversion other(of.waves, of.measured, of.parameters(), of.settings);
+  std::size_t sources = 0;
+  for (const auto& each : of.measured.amplitudes) sources += each.size();
+  const auto list = []<class T>(const std::vector<T>& values) {
+    return Array::from(values, Shape{static_cast<Index>(values.size())});
+  };
+  CheckpointWriter file(folder.file("a.h5"), {.name = "test"}, 1, "");
+  file.array("counters", list(counters));
+  file.array("numbers", list(std::vector<double>(static_cast<std::size_t>(of.parameters().count()), 5)));
+  file.array("amplitudes", list(std::vector<double>(sources, 1)));
+  file.array("history_places", list(std::vector<std::int64_t>{1, 0, 1}));
+  file.array("history", list(std::vector<double>(5, 1)));
+  file.array("run/seconds", list(std::vector<double>{1}));
+  if (!ends.empty()) file.array("ends", list(ends));
+  file.finish();
+  return sonde::testing::error_of(ErrorKind::bad_file,
+                                  [&] { other.restore(CheckpointReader(folder.file("a.h5"), {.name = "test"})); });
+}
+
+TEST(Inversion, ACheckpointThatContradictsItselfIsAnError) {
+  const auto contradicts = ::testing::HasSubstr("stages, history and ends contradict each other");
+  // stage, runs, iteration, batch, evaluations, finished, pairs, seen, rows, ends
+  EXPECT_THAT(error_of_counters({2, 0, 0, 0, 8, 1, 0, 0, 0, 2}, {0, 0, 1, 0}), contradicts) << "done without a row";
+  EXPECT_THAT(error_of_counters({2, 0, 0, 0, 8, 0, 0, 0, 1, 2}, {0, 0, 1, 0}), contradicts) << "after the last stage";
+  EXPECT_THAT(error_of_counters({1, 0, 0, 0, 8, 0, 0, 0, 1, 0}), contradicts) << "a stage without an end";
+  EXPECT_THAT(error_of_counters({1, 0, 0, 0, 8, 0, 0, 0, 1, 1}, {0, 0}), contradicts) << "a row of a stage to come";
+  EXPECT_THAT(error_of_counters({1, 0, 0, 0, 8, 1, 0, 0, 1, 1}, {7, 0}), contradicts) << "the end of no stage";
 }
 
 std::string settings_error(const std::function<void(InversionSettings&)>& change) {

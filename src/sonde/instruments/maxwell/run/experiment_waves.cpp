@@ -77,6 +77,7 @@ struct ExperimentWaves::Impl {
         operators.push_back(make_operator(experiment, Threads::one, settings.least_eps_r));
     }
     storage = plan(std::ssize(operators));
+    require_kept(storage);
     make_memory();
     for (Operator& each : operators) each.prepare_gradient(settings.of, storage, budgets);
   }

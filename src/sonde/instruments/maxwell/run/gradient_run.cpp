@@ -25,6 +25,7 @@ StoragePlan plan_gradient(const Operator& waves, const GradientOf& of, const Sto
     request.device_bytes = there - std::min(there, plan.device_memory.peak_bytes);
   }
   StoragePlan made = of.medium() ? plan_storage(request, storage) : StoragePlan{.because = "no field is needed"};
+  if (of.medium()) require_kept(made);
   add_storage(made, plan.memory);
   plan.memory.lasting_bytes += made.host_bytes;
   plan.memory.peak_bytes += made.host_bytes;

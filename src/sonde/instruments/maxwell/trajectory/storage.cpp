@@ -286,7 +286,7 @@ StoragePlan plan_storage(const StorageRequest& request, const StorageSettings& s
     }
     if (any) continue;
     const StoragePlan least = stored(request, mode, possible.back().encoding, possible.back().interval);
-    mode == StorageMode::disk ? refuse_disk(least, request) : refuse_memory(least, room);
+    least.disk_bytes > request.disk_bytes ? refuse_disk(least, request) : refuse_memory(least, room);
   }
   if (settings.mode == StorageMode::reconstruct) {
     StoragePlan made = reconstructed(request, settings);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/maxwell/trajectory/storage.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/errors.h"
@@ -120,6 +121,14 @@ TEST(StoragePlan, RefusesADiskThatIsTooSmall) {
                 [] { (void)plan_storage(hundred_squared(1'000'000, 5'000'000), {.mode = StorageMode::disk}); }),
             "error: the fields of the run need 38.2 MiB on disk, 4.77 MiB are free\n"
             "hint: take another folder by --storage-path, or --storage-mode recompute");
+}
+
+// A disk needs the fields of a few steps in memory.
+TEST(StoragePlan, NamesTheMemoryThatADiskIsShortOf) {
+  EXPECT_THAT(sonde::testing::error_of(
+                  ErrorKind::budget,
+                  [] { (void)plan_storage(hundred_squared(1000, all_of_it), {.mode = StorageMode::disk}); }),
+              ::testing::HasSubstr(" of memory, 1000 B are free"));
 }
 
 TEST(StoragePlan, RefusesAnIntervalAtWhichTheGradientIsAliased) {

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/run_files.h"
+#include "sonde/engine/ranks/hand_out.h"
 #include "sonde/engine/report/provenance.h"
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/engine/run/write_contents.h"
@@ -50,6 +53,32 @@ std::string output_of(const BornOptions& options, const Run& run) {
   return (input.parent_path() / (input.stem().string() + "_born.h5")).string();
 }
 
+/// All that the runs begin with.
+struct BornJob {
+  RunFile file;
+  std::string output;
+  Direction direction;
+  std::optional<NativeRun> native{};
+  Reservation reserved{}, on_device{};
+};
+
+void prepare(const BornOptions& options, const Ranks& ranks, Run& run, BornJob& job) {
+  read_settings(options, run, job.file);
+  job.output = output_of(options, run);
+  require_plot(options.plot);
+  if (!job.output.empty()) require_contents_path(job.output, {".h5", ".nc", ".npz"});
+  Experiment experiment = experiment_of(options, job.file, run);
+  run.require_room_for(options.direction);
+  job.direction = read_direction(options.direction, experiment);
+  const NativeRun& native =
+      job.native.emplace(std::move(experiment), NativeRun::Kind::linearised, Processes{ranks}, run.device());
+  report_plan(native.plan(), planned(native.experiment(), options, native.cells(), native.steps()), options.force, run);
+  if (run.dry_run()) return;
+  job.reserved =
+      run.host_budget().reserve(native.plan().memory.peak_bytes, "the run of " + options.named(), smaller_model());
+  job.on_device = reserve_on_device(native.plan(), options.named(), run);
+}
+
 void run_born(const BornOptions& options, Run& run) {
   if (!is_native(options.input))
     throw Error(ErrorKind::not_supported, options.input + ": linearised runs take native models and run files");
@@ -58,35 +87,25 @@ void run_born(const BornOptions& options, Run& run) {
   const Ranks ranks = join_ranks(options, "the shots", run);
   (void)run.device_for(why_not_on_gpu(ranks));
   auto preparing = run.report().phase("prepare");
-  RunFile file;
-  read_settings(options, run, file);
-  const std::string output = output_of(options, run);
-  require_plot(options.plot);
-  if (!output.empty()) require_contents_path(output, {".h5", ".nc", ".npz"});
-  Experiment experiment = experiment_of(options, file, run);
-  run.require_room_for(options.direction);
-  const Direction direction = read_direction(options.direction, experiment);
-  NativeRun native(std::move(experiment), NativeRun::Kind::linearised, {ranks}, run.device());
+  BornJob job;
+  if (!all_succeed(ranks, [&] { prepare(options, ranks, run, job); })) return;
   preparing.end();
-  report_plan(native.plan(), planned(native.experiment(), options, native.cells(), native.steps()), options.force, run);
   if (run.dry_run()) return;
-  const Reservation reserved =
-      run.host_budget().reserve(native.plan().memory.peak_bytes, "the run of " + options.named(), smaller_model());
-  const Reservation on_device = reserve_on_device(native.plan(), options.named(), run);
+  NativeRun& native = *job.native;
   ObservedData data;
   simulate(native.cells(), native.steps() * native.shots_here(), run, [&](ProgressMeter& progress) {
-    data = native.born(direction, options.padding, [&] { progress.advance(); });
+    data = native.born(job.direction, options.padding, [&] { progress.advance(); });
   });
   if (run.silent()) return;
   Contents contents = contents_of(data);
   contents.attribute("made_by", made_by_text());
-  contents.attribute("run_file", file.text());
+  contents.attribute("run_file", job.file.text());
   contents.attribute("change_along", options.direction);
   {
     const auto writing = run.report().phase("write");
-    run.give(contents, output);
+    run.give(contents, job.output);
   }
-  if (!output.empty()) wrote(output, run);
+  if (!job.output.empty()) wrote(job.output, run);
   run.results()["shots"] = data.shots.size();
   run.results()["receivers"] = data.receivers();
   if (!options.plot.empty()) draw(records_chart(data, {}), options.plot, run);

@@ -8,6 +8,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/maxwell/verbs/run_parts.h"
@@ -16,6 +17,8 @@ namespace sonde::maxwell {
 namespace {
 
 constexpr Index usual_frames = 100;
+
+OutputRole frames_role() { return {.what = "the file of frames"}; }
 
 /// One number for all axes, or one for each, the slowest first.
 XyzIndex steps_of(const std::string& text, const XyzIndex& cells) {
@@ -67,7 +70,7 @@ Frames::Frames(const FrameOptions& options, const FramedRun& of, const Run& run)
     return;
   }
   (void)require_ending(path_, "frames", {".h5"});
-  require_place(path_);
+  require_place(path_, frames_role());
   const Index steps = std::max<Index>(1, of.steps);
   every_ = options.snapshot_every.value_or(std::max<Index>(1, steps / usual_frames));
   spec_ = {.title = of.title,
@@ -104,7 +107,7 @@ void Frames::report(MemoryPlan& memory, Run& run) const {
 
 Watch Frames::watch() {
   if (!wanted()) return {};
-  file_.emplace(path_, spec_);
+  file_.emplace(path_, spec_, frames_role());
   const auto shown = [this](Index step) { return step % every_ == 0 && step / every_ < spec_.frames; };
   return {.look =
               [this, shown](Index step, LiveFields& fields) {

@@ -204,8 +204,9 @@ void put_kept(CheckpointWriter& writer, const std::vector<KeptModel>& kept) {
 std::vector<KeptModel> get_kept(const CheckpointReader& checkpoint, std::size_t cells) {
   std::vector<KeptModel> made;
   if (!checkpoint.has("kept")) return made;
-  const Array places = checkpoint.array("kept_places");
-  const Index count = places.shape().rank() == 2 && places.dtype() == DType::i64 ? places.shape()[0] : 0;
+  const Shape shape = checkpoint.array("kept_places").shape();
+  const Index count = shape.rank() == 2 ? shape[0] : 0;
+  const Array places = checkpoint.array("kept_places", DType::i64, Shape{count, 2});
   const Array values = checkpoint.array("kept", DType::f64, Shape{count, 2 * static_cast<Index>(cells)});
   const auto* place = static_cast<const std::int64_t*>(places.data());
   const auto* value = static_cast<const double*>(values.data());

@@ -270,6 +270,7 @@ void RunOptions::describe(Fields& fields) {
   fields.add("runs", runs,
              {.help = "runs of a model of gprMax, moving sources and receivers by #src_steps and #rx_steps",
               .min = 1,
+              .max = 1'000'000,
               .metavar = "N",
               .letter = 'n'});
   describe_computing(fields);
