@@ -37,8 +37,7 @@ void append(std::vector<T>& to, const std::vector<T>& more) {
 
 /// What save() never writes: another program did, and what it says would be looked up where nothing is.
 void require_order(bool holds, const CheckpointReader& checkpoint) {
-  if (!holds)
-    throw Error(ErrorKind::bad_file, checkpoint.path() + ": stages, history and ends contradict each other");
+  if (!holds) throw Error(ErrorKind::bad_file, checkpoint.path() + ": stages, history and ends contradict each other");
 }
 
 constexpr std::size_t counter_count = 10, value_count = 8, row_reals = 5;

@@ -125,10 +125,10 @@ TEST(StoragePlan, RefusesADiskThatIsTooSmall) {
 
 // A disk needs the fields of a few steps in memory.
 TEST(StoragePlan, NamesTheMemoryThatADiskIsShortOf) {
-  EXPECT_THAT(sonde::testing::error_of(
-                  ErrorKind::budget,
-                  [] { (void)plan_storage(hundred_squared(1000, all_of_it), {.mode = StorageMode::disk}); }),
-              ::testing::HasSubstr(" of memory, 1000 B are free"));
+  EXPECT_THAT(
+      sonde::testing::error_of(
+          ErrorKind::budget, [] { (void)plan_storage(hundred_squared(1000, all_of_it), {.mode = StorageMode::disk}); }),
+      ::testing::HasSubstr(" of memory, 1000 B are free"));
 }
 
 TEST(StoragePlan, RefusesAnIntervalAtWhichTheGradientIsAliased) {
