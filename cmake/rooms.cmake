@@ -5,13 +5,13 @@
 #     CUDA decode_cuda.cu ...    USES engine_base ...  (rooms on lower lines)
 #     LINKS fmt::fmt ...         TESTS npy_test.cpp    PHYSICS slow_test.cpp
 #     MEMORY peak_test.cpp       LARGE large_test.cpp  (release builds only; LARGE one at a time)
-#     FUZZ npy_fuzz.cpp          BENCH npy_bench.cpp)
+#     FUZZ npy_fuzz.cpp          BENCH npy_bench.cpp   (TEST_LINKS: what only its tests link to)
 # The objects of every engine room form the library sonde::engine, those of an instrument sonde::<instrument>.
 
 set(SONDE_GENERATED_DIR ${CMAKE_BINARY_DIR}/generated)
 
 function(sonde_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;HEADERS;CUDA;USES;LINKS;TESTS;PHYSICS;MEMORY;LARGE;FUZZ;BENCH" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;HEADERS;CUDA;USES;LINKS;TEST_LINKS;TESTS;PHYSICS;MEMORY;LARGE;FUZZ;BENCH" ${ARGN})
   sonde_ordered(ROOM_SOURCES)
   add_library(sonde_${name} OBJECT ${ROOM_SOURCES})
   if(SONDE_CUDA_VERSION)
@@ -40,6 +40,7 @@ function(sonde_room name)
       set_property(GLOBAL APPEND PROPERTY sonde_${kind}_${name} ${file})
     endforeach()
   endforeach()
+  set_property(GLOBAL PROPERTY sonde_TEST_LINKS_${name} ${ROOM_TEST_LINKS})
   set_property(GLOBAL APPEND PROPERTY sonde_room_names ${name})
 endfunction()
 
@@ -194,7 +195,8 @@ function(sonde_room_test room kind label)
     sonde_each_device(${room} FILES ${files} RESULT files)
   endif()
   add_executable(${target} ${files} $<TARGET_OBJECTS:sonde_test_devices>)
-  target_link_libraries(${target} PRIVATE sonde_test_main sonde_${room} ${libraries} ${SONDE_RAPIDCHECK})
+  get_property(links GLOBAL PROPERTY sonde_TEST_LINKS_${room})
+  target_link_libraries(${target} PRIVATE sonde_test_main sonde_${room} ${libraries} ${SONDE_RAPIDCHECK} ${links})
   sonde_precompiled(${target} sonde_test_main)
   sonde_unity(${target})
   if(SONDE_SANITIZE)

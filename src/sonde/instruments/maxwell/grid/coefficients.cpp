@@ -162,6 +162,17 @@ ComponentChange gradient_of(const SweepSums& sums, const ComponentMedium& medium
   return made;
 }
 
+ComponentChange illumination_of(const SweepSums& sums, double dt) {
+  ComponentChange made{sums.difference_squares, sums.sum_squares, {}};
+  const auto scale = [](std::array<std::vector<double>, 3>& group, double by) {
+    for (std::vector<double>& values : group)
+      for (double& value : values) value *= by;
+  };
+  scale(made.eps_r, eps0 / dt * (eps0 / dt));
+  scale(made.sigma, 0.25);
+  return made;
+}
+
 std::vector<DebyePole> pole_gradient_of(const SweepSums& sums, const ComponentMedium& medium, const Grid& grid,
                                         double dt) {
   std::vector<DebyePole> made(sums.poles.size());

@@ -33,7 +33,8 @@ struct Coefficients {
 /// and v = cq lambda_H (lambda: adjoint fields), sum w (E_new - E_old), sum w (E_new + E_old), sum v (H_new - H_old).
 struct SweepSums {
   std::array<std::vector<double>, 3> difference{}, sum{}, magnetic{};
-  std::array<std::vector<double>, 3> energy{};  ///< sum E_old^2, where it was asked for: what lights up each node
+  /// sum (E_new - E_old)^2 and sum (E_new + E_old)^2, where they were asked for: what lights up each node.
+  std::array<std::vector<double>, 3> difference_squares{}, sum_squares{};
   /// Of each Debye pole, where they were asked for: with q = lambda_P - w / dt, sum q (E_new + E_old) and sum q P_old.
   struct Pole {
     std::array<std::vector<double>, 3> sum{}, held{};
@@ -43,6 +44,11 @@ struct SweepSums {
 /// d(loss)/d(eps_r, sigma, mu_r) by component; a sum that is empty counts as zero. Media with poles: eps_r is eps_inf.
 [[nodiscard]] ComponentChange gradient_of(const SweepSums& sums, const ComponentMedium& medium, const Grid& grid,
                                           double dt, LossForm loss);
+
+/// The sum over the steps of the square of the current that a change of eps_r, or sigma, by 1 puts into each node: the
+/// diagonal of the pseudo-Hessian (Shin et al. 2001, Geophys. Prospect. 49, 592). Its element between the two classes
+/// is sum eps0 (E_new^2 - E_old^2) / (2 dt) = eps0 E(T)^2 / (2 dt), zero once the waves have left: it is not made.
+[[nodiscard]] ComponentChange illumination_of(const SweepSums& sums, double dt);
 
 /// d(loss)/d(deps, tau) of every pole by component. Empty where the sums have no poles.
 [[nodiscard]] std::vector<DebyePole> pole_gradient_of(const SweepSums& sums, const ComponentMedium& medium,

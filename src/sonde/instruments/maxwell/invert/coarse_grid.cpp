@@ -63,6 +63,13 @@ std::vector<double> CoarseGrid::to_cells(std::span<const double> numbers) const 
   return field;
 }
 
+std::vector<double> CoarseGrid::variances(std::span<const double> of_numbers) const {
+  std::vector<double> field(static_cast<std::size_t>(cells_[0] * cells_[1] * cells_[2]));
+  for_each_weight(
+      [&](std::size_t cell, std::size_t node, double weight) { field[cell] += weight * weight * of_numbers[node]; });
+  return field;
+}
+
 std::vector<double> CoarseGrid::to_nodes(std::span<const double> field) const {
   std::vector<double> numbers(static_cast<std::size_t>(count()));
   for_each_weight([&](std::size_t cell, std::size_t node, double weight) { numbers[node] += weight * field[cell]; });

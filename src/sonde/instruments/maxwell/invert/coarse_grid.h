@@ -28,6 +28,8 @@ class CoarseGrid {
   /// To the field, [z][y][x]; and the exact transpose, which sums.
   [[nodiscard]] std::vector<double> to_cells(std::span<const double> numbers) const;
   [[nodiscard]] std::vector<double> to_nodes(std::span<const double> field) const;
+  /// Variances of the field, of numbers with these variances that do not depend on each other.
+  [[nodiscard]] std::vector<double> variances(std::span<const double> of_numbers) const;
 
  private:
   template <class Body>

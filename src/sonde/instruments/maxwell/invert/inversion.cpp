@@ -91,10 +91,15 @@ void require_valid(const InversionSettings& settings) {
   require_count("shots_per_batch", settings.shots_per_batch, 0);
   require_count("memory", settings.memory, 0);
   require_count("products", settings.products, 1);
-  if (settings.optimiser == OptimiserKind::gauss_newton &&
+  require_count("uncertainty", settings.uncertainty.rank, 0);
+  require_number("uncertainty_prior", settings.uncertainty.prior, true);
+  const bool newton = settings.optimiser == OptimiserKind::gauss_newton;
+  if ((newton || settings.uncertainty.rank > 0) &&
       (settings.misfit.kind != MisfitKind::l2 || settings.misfit.normalise_traces))
-    throw Error(ErrorKind::bad_input, "optimiser gauss_newton: the misfit is not l2 of plain traces")
-        .hint("take the misfit l2 without normalised traces, or the optimiser lbfgs");
+    throw Error(ErrorKind::bad_input, fmt::format("{}: the misfit is not l2 of plain traces",
+                                                  newton ? "optimiser gauss_newton" : "uncertainty"))
+        .hint(fmt::format("take the misfit l2 without normalised traces, or {}",
+                          newton ? "the optimiser lbfgs" : "uncertainty = 0"));
   require_number("first_change", settings.first_change, true);
   if (settings.illumination_damping) require_number("illumination_damping", *settings.illumination_damping, true);
   require_number("change", settings.exit.change, false);
@@ -132,6 +137,9 @@ Inversion::Inversion(WaveOperator& waves, Measurements measurements, Parameters 
       numbers_(parameters_.start()) {
   require_valid(settings_);
   require_measurements(measurements_, waves);
+  if (settings_.uncertainty.rank > 0 && !(measurements_.noise > 0))
+    throw Error(ErrorKind::bad_input, "uncertainty: the noise of the records is not known")
+        .hint("set data.noise to the standard deviation of a sample");
 }
 
 Inversion::~Inversion() = default;
@@ -145,8 +153,8 @@ const std::vector<double>& Inversion::numbers() const { return stage_ ? stage_->
 
 Model Inversion::model() const { return parameters_.model(parameters_.fields(numbers())); }
 
-void Inversion::make_stage() {
-  const Band band = settings_.stages[static_cast<std::size_t>(stage_number_)].band;
+void Inversion::make_stage(Index number) {
+  const Band band = settings_.stages[static_cast<std::size_t>(number)].band;
   const Index steps = waves_->steps();
   stage_ = std::make_unique<Stage>(
       Stage{.filter = stage_filter(band, waves_->dt(), steps), .misfit = Misfit(settings_.misfit, steps)});
@@ -224,14 +232,12 @@ double Inversion::evaluate(std::span<const double> numbers, std::span<double> gr
            .squares = found.squares,
            .regularisation = regularisation,
            .gradient = std::move(found.gradient),
-           .energy = std::move(found.energy)};
+           .illumination = std::move(found.illumination)};
   return last_.objective;
 }
 
-/// The matrix of Gauss and Newton, of the misfit and of what regularises it.
-void Inversion::multiply(std::span<const double> numbers, std::span<const double> direction,
-                         std::span<double> product) {
-  const std::vector<double> fields = parameters_.fields(numbers), along = parameters_.field_change(direction);
+/// The matrix of Gauss and Newton of the misfit times a change of the fields.
+std::vector<double> Inversion::misfit_product(std::span<const double> fields, std::span<const double> along) {
   const bool of_records = settings_.filter == FilterPlace::records;
   const ShotWeighting weighting = [&](Index shot, const Gather& change) {
     const std::vector<double>& weights = measurements_.shots[static_cast<std::size_t>(shot)].weights;
@@ -245,6 +251,14 @@ void Inversion::multiply(std::span<const double> numbers, std::span<const double
   ++evaluations_;
   std::vector<double> by_fields = parameters_.by_fields(fields, found);
   for (double& each : by_fields) each /= stage_->scale * share_of_batch();
+  return by_fields;
+}
+
+/// The matrix of the misfit and of what regularises it.
+void Inversion::multiply(std::span<const double> numbers, std::span<const double> direction,
+                         std::span<double> product) {
+  const std::vector<double> fields = parameters_.fields(numbers), along = parameters_.field_change(direction);
+  std::vector<double> by_fields = misfit_product(fields, along);
   const RegularisationSettings& by = settings_.regularisation;
   const CellGrid& grid = parameters_.grid();
   const auto cells = static_cast<std::size_t>(grid.count());
@@ -298,18 +312,19 @@ void Inversion::evaluate_again(Pairs pairs) {
 }
 
 void Inversion::begin_stage() {
-  make_stage();
+  make_stage(stage_number_);
   Stage& stage = *stage_;
   stage.active = stage.all;
   if (settings_.source_estimation != SourceEstimation::off) estimate_source();
   stage.active = stage.all;
   Point state{.x = numbers_};
   state.gradient.resize(numbers_.size());
-  const bool by_energy = settings_.illumination_damping.has_value();
-  state.value = evaluate(state.x, state.gradient, by_energy ? Illumination::summed : Illumination::skipped);
+  const bool by_illumination = settings_.illumination_damping.has_value();
+  state.value = evaluate(state.x, state.gradient, by_illumination ? Illumination::summed : Illumination::skipped);
   at_ = last_;
-  if (by_energy && !at_.energy.empty())
-    stage.diagonal = parameters_.preconditioner(at_.energy, *settings_.illumination_damping);
+  if (by_illumination && (!at_.illumination.eps_r.empty() || !at_.illumination.sigma.empty()))
+    stage.diagonal =
+        parameters_.preconditioner(parameters_.fields(state.x), at_.illumination, *settings_.illumination_damping);
   // The first step is along the gradient: of a length by which no number changes by more than first_change.
   double largest = 0, squares = 0;
   for (std::size_t i = 0; i < state.gradient.size(); ++i) {

@@ -77,6 +77,19 @@ struct ExitCriteria {
   double seconds = 0;     ///< limit, checked between iterations; 0: none
 };
 
+/// How far the records leave the model open (Inversion::uncertainty()).
+struct UncertaintySettings {
+  Index rank = 0;    ///< directions of the model that the records decide, at most; 0: not computed
+  double prior = 1;  ///< standard deviation of the unknowns before the records, each by itself; of Parameters' numbers
+};
+
+/// Of a model that fits records with noise.
+struct Uncertainty {
+  ModelChange deviation{};  ///< standard deviation of eps_r and sigma on the cells; of those that are unknown
+  std::vector<double>
+      information;  ///< of each direction: how often its variance before exceeds that of the noise, falling
+};
+
 struct InversionSettings {
   std::vector<InversionStage> stages{};
   MisfitSettings misfit{};
@@ -95,6 +108,7 @@ struct InversionSettings {
   double first_change = 0.1;                     ///< largest change of a number in the first step of lbfgs in a stage
   std::optional<double> illumination_damping{};  ///< of Parameters::preconditioner(); unset: none
   ExitCriteria exit{};
+  UncertaintySettings uncertainty{};
 };
 /// Throws Error(bad_input) for settings without meaning.
 void require_valid(const InversionSettings& settings);
@@ -168,6 +182,15 @@ class Inversion {
   [[nodiscard]] bool failed() const;
   [[nodiscard]] bool finished() const { return finished_; }
 
+  /// Of the model, when there is nothing left to do: the square roots of the diagonal of
+  ///   (J' W J / noise^2 + 1 / prior^2)^-1
+  /// in the numbers of Parameters, through the model's derivative by them, with the derivative J of all records as the
+  /// last stage filters them; by the largest eigenvalues l of prior^2 J' W J / noise^2, as prior^2 (1 - sum l / (1 + l)
+  /// v v') (Bui-Thanh et al. 2013, SIAM J. Sci. Comput. 35, A2494). What the others would tell is left out, so that
+  /// the result is never too small for that. It is linear about the model and knows neither bounds nor regularisation,
+  /// nor errors of the source, of the geometry or of the equations. Costs 2 (rank + 10) products.
+  [[nodiscard]] Uncertainty uncertainty();
+
   /// Everything that step() depends on beside the arguments: an inversion of the same arguments that is restored goes
   /// on with the same bits. restore() throws Error(bad_file) for a checkpoint of other sizes.
   void save(CheckpointWriter& checkpoint) const;
@@ -178,12 +201,12 @@ class Inversion {
   struct Evaluation {
     double objective = 0, misfit = 0, squares = 0, regularisation = 0;
     ModelChange gradient{};
-    std::vector<double> energy{};
+    ModelChange illumination{};
   };
   struct Stage;  // what belongs to the stage that runs
 
   [[nodiscard]] Index batches() const;
-  void make_stage();
+  void make_stage(Index number);
   void begin_stage();
   void make_signals();
   void choose_batch(Index batch);
@@ -194,6 +217,7 @@ class Inversion {
   void make_optimiser(Point point);
   double evaluate(std::span<const double> numbers, std::span<double> gradient, Illumination illumination);
   double add_regularisation(std::span<const double> fields, std::span<double> gradient) const;
+  [[nodiscard]] std::vector<double> misfit_product(std::span<const double> fields, std::span<const double> along);
   void multiply(std::span<const double> numbers, std::span<const double> direction, std::span<double> product);
   enum class Pairs { kept, cleared };
   void evaluate_again(Pairs pairs);

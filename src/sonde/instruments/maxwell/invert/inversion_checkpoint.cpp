@@ -147,7 +147,7 @@ void Inversion::restore_stage(const CheckpointReader& checkpoint, const std::vec
     throw Error(ErrorKind::bad_file, fmt::format("{}: the checkpoint is in batch {}, the inversion has {}",
                                                  checkpoint.path(), counters[3] + 1, batches()));
   const std::size_t count = numbers_.size(), pairs = static_cast<std::size_t>(counters[6]);
-  make_stage();
+  make_stage(stage_number_);
   stage_->iteration = counters[2];
   choose_batch(counters[3]);
   const Reals values = get<double>(checkpoint, "values", value_count);

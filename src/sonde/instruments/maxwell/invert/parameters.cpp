@@ -152,6 +152,15 @@ std::vector<double> Parameters::field_change(std::span<const double> number_chan
   return change;
 }
 
+std::vector<double> Parameters::field_variances(double of_numbers) const {
+  const std::vector<double> free =
+      coarse_.variances(std::vector<double>(static_cast<std::size_t>(coarse_.count()), of_numbers));
+  std::vector<double> made;
+  for (std::size_t c = 0; c < scaled_start_.size(); ++c)
+    for (std::size_t i = 0; i < free.size(); ++i) made.push_back(mask_[i] * mask_[i] * free[i]);
+  return made;
+}
+
 ModelChange Parameters::model_change(std::span<const double> fields, std::span<const double> field_change) const {
   ModelChange change{std::vector<double>(cells()), std::vector<double>(cells()), {}};
   if (settings_.eps_r) std::copy_n(field_change.begin(), cells(), change.eps_r.begin());
@@ -175,12 +184,19 @@ std::vector<double> Parameters::by_numbers(std::span<const double> by_fields) co
   return numbers;
 }
 
-std::vector<double> Parameters::preconditioner(std::span<const double> energy, double damping) const {
-  std::vector<double> light = means(energy, 0);
-  const double most = std::ranges::max(light);
+std::vector<double> Parameters::preconditioner(std::span<const double> fields, const ModelChange& illumination,
+                                               double damping) const {
+  const std::vector<double> ones(cells(), 1.0), slopes = by_fields(fields, {ones, ones, {}});
   std::vector<double> diagonal;
-  for (std::size_t c = 0; c < scaled_start_.size(); ++c)
-    for (const double each : light) diagonal.push_back(most > 0 ? (1 + damping) / (each / most + damping) : 1);
+  double first = 0;
+  for (std::size_t c = 0; c < scaled_start_.size(); ++c) {
+    std::vector<double> light = c == 0 && settings_.eps_r ? illumination.eps_r : illumination.sigma;
+    for (std::size_t i = 0; i < cells(); ++i) light[i] *= std::pow(slopes[c * cells() + i], 2);
+    light = means(light, 0);
+    const double most = std::ranges::max(light);
+    if (c == 0) first = most;
+    for (const double each : light) diagonal.push_back(most > 0 ? (1 + damping) * first / (each + damping * most) : 1);
+  }
   return diagonal;
 }
 

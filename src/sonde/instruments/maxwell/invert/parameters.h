@@ -59,12 +59,17 @@ class Parameters {
   /// The derivative of the fields along a change of the numbers, and that of the model along a change of the fields:
   /// what by_numbers() and by_fields() are the transposes of.
   [[nodiscard]] std::vector<double> field_change(std::span<const double> number_change) const;
+  /// Variances of the fields, where each number has this one by itself.
+  [[nodiscard]] std::vector<double> field_variances(double of_numbers) const;
   [[nodiscard]] ModelChange model_change(std::span<const double> fields, std::span<const double> field_change) const;
 
-  /// How much more than others a number should move, from the energy sum E^2 that lights up each cell (Shin et al.
-  /// 2001, Geophys. Prospect. 49, 592): (1 + damping) / (energy / its maximum + damping), the diagonal for an
-  /// optimiser. All 1 without energy. damping > 0.
-  [[nodiscard]] std::vector<double> preconditioner(std::span<const double> energy, double damping) const;
+  /// How much more than others a number should move: the inverse of the damped pseudo-Hessian (Shin et al. 2001,
+  /// Geophys. Prospect. 49, 592; of two classes Lavoue et al. 2014, Geophys. J. Int. 197, 248), which is diagonal
+  /// (illumination_of()). With h the illumination by the numbers, at these fields, and m its maximum over a class:
+  /// (1 + damping) m_first / (h + damping m), so that it is 1 where the first class is lit best, and the model moves
+  /// the same for any beta. All 1 in a class without light. damping > 0.
+  [[nodiscard]] std::vector<double> preconditioner(std::span<const double> fields, const ModelChange& illumination,
+                                                   double damping) const;
 
  private:
   [[nodiscard]] std::size_t cells() const { return static_cast<std::size_t>(grid_.count()); }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -129,16 +130,43 @@ TEST(Parameters, AConductorThatIsHeldStaysOne) {
   EXPECT_EQ(parameters.model(parameters.fields(parameters.start())).sigma[20], start.sigma[20]);
 }
 
+/// (1 + 1/4) 4 / (h + 1/4 of the largest h of the class), with the illumination of sigma over that of eps_r by slope^2.
 TEST(Parameters, PreconditionerMovesWeaklyLitNumbersMore) {
   const Parameters parameters(unknowns, both(), random_start(), {});
-  std::vector<double> energy(unknown_cells, 4.0);
-  energy[3] = 0;
-  energy[5] = 1;
-  const auto diagonal = parameters.preconditioner(energy, 0.25);
+  std::vector<double> eps_r(unknown_cells, 4.0), sigma(unknown_cells, 1e5);
+  eps_r[3] = 0;
+  sigma[5] = 0;
+  const auto diagonal = parameters.preconditioner(parameters.fields(parameters.start()), {eps_r, sigma, {}}, 0.25);
   ASSERT_EQ(diagonal.size(), 2 * unknown_cells);
+  const double of_sigma = 1e5 * std::pow(5.56e-3 / 0.7, 2);
   EXPECT_DOUBLE_EQ(diagonal[0], 1);
   EXPECT_DOUBLE_EQ(diagonal[3], 5);
-  EXPECT_DOUBLE_EQ(diagonal[unknown_cells + 5], 1.25 / 0.5);
+  EXPECT_DOUBLE_EQ(diagonal[unknown_cells], 4 / of_sigma);
+  EXPECT_DOUBLE_EQ(diagonal[unknown_cells + 5], 5 * 4 / of_sigma);
+}
+
+/// A step down the preconditioned gradient.
+TEST(Parameters, PreconditionerMovesTheModelTheSameForEveryBeta) {
+  const ModelChange lit{
+      testing::random_numbers(unknown_cells, 6, 1, 2), testing::random_numbers(unknown_cells, 7, 1, 2), {}};
+  for (const SigmaScale scale : {SigmaScale::linear, SigmaScale::logarithmic}) {
+    const auto change = [&](double beta) {
+      ParameterSettings settings = both(scale);
+      settings.beta = beta;
+      const Parameters parameters(unknowns, settings, random_start(), {});
+      const auto fields = parameters.fields(parameters.start());
+      auto step = parameters.by_numbers(parameters.by_fields(fields, lit));
+      const auto diagonal = parameters.preconditioner(fields, lit, 0.25);
+      for (std::size_t i = 0; i < step.size(); ++i) step[i] *= diagonal[i];
+      return parameters.model_change(fields, parameters.field_change(step));
+    };
+    const ModelChange wanted = change(1), found = change(30);
+    // Rounding of a few products.
+    for (std::size_t i = 0; i < unknown_cells; ++i) {
+      EXPECT_NEAR(found.eps_r[i], wanted.eps_r[i], 1e-13 * std::abs(wanted.eps_r[i]));
+      EXPECT_NEAR(found.sigma[i], wanted.sigma[i], 1e-13 * std::abs(wanted.sigma[i]));
+    }
+  }
 }
 
 std::string unknowns_error(const ParameterSettings& settings, const Model& start = random_start()) {

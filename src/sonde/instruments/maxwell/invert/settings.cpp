@@ -107,9 +107,10 @@ void InversionTable::describe(Fields& fields) {
               .max = 1e6});
   fields.add("first_change", first_change,
              {.help = "largest change of an unknown in the first step of lbfgs in a stage"});
-  fields.add("illumination", illumination, {.help = "move cells more where the sources send less energy"});
+  fields.add("illumination", illumination,
+             {.help = "move an unknown more where a change of it adds less to the waves: balances eps_r and sigma"});
   fields.add("illumination_damping", illumination_damping,
-             {.help = "energy, over the largest, below which cells are not moved more"});
+             {.help = "share of the largest of its class below which this makes no more difference"});
   fields.add("shots_per_batch", shots_per_batch, {.help = "shots of one iteration; 0: all", .min = 0});
   fields.add("exit_change", exit.change,
              {.help = "a stage ends when an iteration lowers the objective by less than this part of it", .min = 0});
@@ -121,6 +122,13 @@ void InversionTable::describe(Fields& fields) {
   fields.add("exit_evaluations", exit.evaluations,
              {.help = "limit of gradients and products in all stages; 0: none", .min = 0});
   fields.add("exit_seconds", exit.seconds, {.help = "limit of time; 0: none", .unit = "s", .min = 0});
+  fields.add("uncertainty", uncertainty.rank,
+             {.help = "standard deviation of the model found, by so many directions that the records decide, where "
+                      "data.noise is set; costs twice as many gradients; 0: not computed",
+              .min = 0,
+              .max = 10000});
+  fields.add("uncertainty_prior", uncertainty.prior,
+             {.help = "standard deviation of each unknown before the records: of eps_r, and of beta sigma / sigma0"});
 }
 
 void InversionStageTable::describe(Fields& fields) {
@@ -153,7 +161,8 @@ InversionSettings InversionTables::settings() const {
                              .memory = inversion.memory,
                              .products = inversion.products,
                              .first_change = inversion.first_change,
-                             .exit = inversion.exit};
+                             .exit = inversion.exit,
+                             .uncertainty = inversion.uncertainty};
   if (inversion.illumination) settings.illumination_damping = inversion.illumination_damping;
   for (const auto& stage : stages) settings.stages.push_back({band_of(*stage), stage->iterations});
   if (settings.stages.empty()) settings.stages.emplace_back();

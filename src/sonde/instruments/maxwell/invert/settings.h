@@ -38,6 +38,7 @@ struct InversionTable {
   bool illumination = true;
   double illumination_damping = 0.05;
   ExitCriteria exit{};
+  UncertaintySettings uncertainty{};
 
   void describe(Fields& fields);
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sonde/instruments/maxwell/grid/coefficients.h"
+#include "sonde/instruments/maxwell/grid/constants.h"
 #include "sonde/instruments/maxwell/grid/stability.h"
 #include "sonde/instruments/maxwell/invert/test_invert.h"
 #include "sonde/instruments/maxwell/invert/wave_operator.h"
@@ -27,7 +28,7 @@ class ShotByShot : public WaveOperator {
     MisfitGradient sums;
     const auto cells = static_cast<std::size_t>(grid().count());
     sums.gradient = {std::vector<double>(cells), std::vector<double>(cells), {}};
-    if (illumination == Illumination::summed) sums.energy.resize(cells);
+    if (illumination == Illumination::summed) sums.illumination = sums.gradient;
     for (const ShotSignals& each : shots) {
       const RecordMisfit found = misfit(each.shot, forward(model, each));
       sums.value += found.value;
@@ -56,7 +57,7 @@ class ShotByShot : public WaveOperator {
  private:
   virtual Gather forward(const Model& model, const ShotSignals& signals) = 0;
   virtual Gather born(const Model& model, const ShotSignals& signals, const ModelChange& change) = 0;
-  /// Adds to gradient and, unless empty, energy.
+  /// Adds to gradient and, unless empty, illumination.
   virtual void backward(const Model& model, const ShotSignals& signals, const std::vector<double>& residual,
                         MisfitGradient& sums) = 0;
 };
@@ -118,7 +119,10 @@ class ConvolvedWaves : public ShotByShot {
           sums.gradient.sigma[i] += by_response * by_sigma_[at(signals.shot, r, lag, c)] * 100;
         }
       }
-    for (std::size_t i = 0; i < sums.energy.size(); ++i) sums.energy[i] += static_cast<double>(i + 1);
+    for (std::size_t i = 0; i < sums.illumination.eps_r.size(); ++i) {
+      sums.illumination.eps_r[i] += static_cast<double>(i + 1);
+      sums.illumination.sigma[i] += 1e4 * static_cast<double>(i + 1);
+    }
   }
 
   double bend_;
@@ -206,18 +210,21 @@ class ReferenceWaves : public ShotByShot {
       sums.gradient.eps_r[i] += change.eps_r[i];
       sums.gradient.sigma[i] += change.sigma[i];
     }
-    if (!sums.energy.empty()) add_energy(on, shot, signals, sums.energy);
+    if (!sums.illumination.eps_r.empty()) add_illumination(on, shot, signals, sums.illumination);
   }
-  void add_energy(const Problem& on, const Acquisition& shot, const ShotSignals& signals,
-                  std::vector<double>& energy) const {
+  void add_illumination(const Problem& on, const Acquisition& shot, const ShotSignals& signals,
+                        ModelChange& illumination) const {
+    constexpr auto y = static_cast<std::size_t>(Component::Ey);
     State state = make_state(on);
-    (void)reference::forward(
-        on, shot, samples_of(signals.amplitudes), state, [&](Index, const State&, const State& after) {
-          for_each_cell({side, 1, side}, [&](const Triple& at, std::size_t i) {
-            const auto padded = static_cast<std::size_t>(grid_.index(at[0] + 4, 0, at[2] + 4));
-            energy[i] += std::pow(after.fields[static_cast<std::size_t>(Component::Ey)][padded], 2);
-          });
-        });
+    (void)reference::forward(on, shot, samples_of(signals.amplitudes), state,
+                             [&](Index, const State& before, const State& after) {
+                               for_each_cell({side, 1, side}, [&](const Triple& at, std::size_t i) {
+                                 const auto padded = static_cast<std::size_t>(grid_.index(at[0] + 4, 0, at[2] + 4));
+                                 const double from = before.fields[y][padded], to = after.fields[y][padded];
+                                 illumination.eps_r[i] += std::pow(eps0 * (to - from) / dt_, 2);
+                                 illumination.sigma[i] += std::pow((to + from) / 2, 2);
+                               });
+                             });
   }
 
   Grid grid_;

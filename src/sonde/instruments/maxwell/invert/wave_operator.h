@@ -24,14 +24,16 @@ using ShotMisfit = std::function<RecordMisfit(Index shot, const Gather& computed
 /// From the change of the records of a shot to what goes back to the model: the weights of Gauss and Newton's matrix.
 using ShotWeighting = std::function<std::vector<double>(Index shot, const Gather& change)>;
 
-/// Whether a gradient comes with the energy in each cell.
+/// Whether a gradient comes with what lights up each cell.
 enum class Illumination { skipped, summed };
 
 /// Sums over shots, in their order whoever has run them.
 struct MisfitGradient {
   double value = 0, squares = 0;  ///< of RecordMisfit
   ModelChange gradient;           ///< d(value)/d(eps_r, sigma) on the cells; mu_r is empty
-  std::vector<double> energy;     ///< sum over steps of E^2 on the cells; empty unless summed
+  /// What lights up each cell, on the cells as the gradient (illumination_of() of grid/coefficients.h), but for a
+  /// factor common to all; empty unless summed.
+  ModelChange illumination{};
 };
 
 /// Waves of a survey in any model on its cells: what an inversion asks of a solver. The time step, the layers and all

@@ -149,10 +149,11 @@ PropagatorBytes BackPropagator<T>::bytes_for(const Grid& grid, std::size_t poles
       if (grid.has(term.of) && grid.has(term.along))
         with_margins +=
             sizeof(T) * static_cast<std::size_t>(stepping::psi_elements(grid, Lattice(grid), term, grid.order() / 2));
-    made.lasting += field * (is_electric(c) ? (wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0) +
-                                                  (wanted.energy ? 1 : 0) + (wanted.poles ? 2 * poles : 0)
-                             : wanted.magnetic ? 1
-                                               : 0);
+    made.lasting +=
+        field * (is_electric(c) ? ((wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0)) * (wanted.squares ? 2 : 1) +
+                                      (wanted.poles ? 2 * poles : 0)
+                 : wanted.magnetic ? 1
+                                   : 0);
   }
   const std::size_t more = device.is_cpu() ? 2 * with_margins - psi : psi;
   made.state += more;

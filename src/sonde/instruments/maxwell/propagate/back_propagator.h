@@ -16,10 +16,11 @@ template <class T>
 class DeviceBackSweep;
 }
 
-/// Which sums over the steps are made (SweepSums): those of H need H of every step.
+/// Which sums over the steps are made (SweepSums): those of H need H of every step; squares are of the changes whose
+/// products are made.
 struct Wanted {
-  bool difference = true, sum = true, magnetic = false, energy = false, poles = false;
-  [[nodiscard]] bool electric() const { return difference || sum || energy || poles; }
+  bool difference = true, sum = true, magnetic = false, squares = false, poles = false;
+  [[nodiscard]] bool electric() const { return difference || sum || poles; }
   [[nodiscard]] bool any() const { return electric() || magnetic; }
 };
 

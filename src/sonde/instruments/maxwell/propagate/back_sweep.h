@@ -15,7 +15,7 @@ template <class T>
 struct SumArrays {
   const Grid& grid;
   Lattice lattice;
-  std::array<Array, 3> difference{}, sum{}, magnetic{}, energy{};
+  std::array<Array, 3> difference{}, sum{}, magnetic{}, difference_squares{}, sum_squares{};
   struct Pole {
     std::array<Array, 3> sum{}, held{};
   };
@@ -39,7 +39,8 @@ struct SumArrays {
       }
       keep(difference[place(c)], wanted.difference);
       keep(sum[place(c)], wanted.sum);
-      keep(energy[place(c)], wanted.energy);
+      keep(difference_squares[place(c)], wanted.difference && wanted.squares);
+      keep(sum_squares[place(c)], wanted.sum && wanted.squares);
       for (Pole& pole : poles)
         for (auto* arrays : {&pole.sum, &pole.held}) keep((*arrays)[place(c)], true);
     }
@@ -66,8 +67,9 @@ struct SumArrays {
         add_row(row, weights.row_of(c, k, j) + first, electric ? T(1) : T(-1),
                 from_first(electric ? difference[place(c)] : magnetic[place(c)], j),
                 electric ? from_first(sum[place(c)], j) : nullptr, box.extent(2));
-        if (T* to = electric ? from_first(energy[place(c)], j) : nullptr; to != nullptr)
-          add_energy(row, to, box.extent(2));
+        if (electric)
+          add_squares(row, from_first(difference_squares[place(c)], j), from_first(sum_squares[place(c)], j),
+                      box.extent(2));
         for (std::size_t p = 0; electric && p < poles.size(); ++p)
           add_pole(row, kept.pole_row(n, p, c, k, j), weights, p, c, k, j, first, box.extent(2));
       }
@@ -88,7 +90,8 @@ struct SumArrays {
       take(difference[c], made.difference[c]);
       take(sum[c], made.sum[c]);
       take(magnetic[c], made.magnetic[c]);
-      take(energy[c], made.energy[c]);
+      take(difference_squares[c], made.difference_squares[c]);
+      take(sum_squares[c], made.sum_squares[c]);
       made.poles.resize(poles.size());
       for (std::size_t p = 0; p < poles.size(); ++p) {
         take(poles[p].sum[c], made.poles[p].sum[c]);
@@ -100,7 +103,7 @@ struct SumArrays {
 
   template <class Body>
   void for_each_array(const Body& body) {
-    for (auto* arrays : {&difference, &sum, &magnetic, &energy})
+    for (auto* arrays : {&difference, &sum, &magnetic, &difference_squares, &sum_squares})
       for (Array& array : *arrays) body(array);
     for (Pole& pole : poles)
       for (auto* arrays : {&pole.sum, &pole.held})
@@ -142,12 +145,16 @@ struct SumArrays {
       if (held != nullptr) helds[x] += q * held[x];
     }
   }
-  /// Of the field before the step; where it is not kept, of its mean or its difference.
-  static void add_energy(const typename KeptFields<T>::Row& kept, T* to, Index width) {
-    const T* field = kept.before != nullptr ? kept.before : kept.sum;
-    const bool mean = kept.before == nullptr && kept.sum != nullptr;
-    if (field == nullptr) field = kept.difference;
-    transpose_kernels<T>().add_squares(field, field, mean ? T(0.25) : T(0.5), to, width);
+  static void add_squares(const typename KeptFields<T>::Row& kept, T* differences, T* sums, Index width) {
+    const auto add = [&](const T* change, T sign, T* to) {
+      if (to == nullptr) return;
+      // A change that is kept is its own sum with nothing.
+      const bool both = kept.before != nullptr;
+      transpose_kernels<T>().add_squares(both ? kept.after : change, both ? kept.before : change, both ? sign : T(0),
+                                         to, width);
+    };
+    add(kept.difference, T(-1), differences);
+    add(kept.sum, T(1), sums);
   }
 };
 

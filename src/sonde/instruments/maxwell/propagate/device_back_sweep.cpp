@@ -29,7 +29,8 @@ void DeviceBackSweep<T>::make_sums(const Wanted& wanted) {
   for (const Component c : fields_.problem().grid.components()) {
     if (is_electric(c) && wanted.difference) make(difference_[place(c)]);
     if (is_electric(c) && wanted.sum) make(sum_[place(c)]);
-    if (is_electric(c) && wanted.energy) make(energy_[place(c)]);
+    if (is_electric(c) && wanted.difference && wanted.squares) make(difference_squares_[place(c)]);
+    if (is_electric(c) && wanted.sum && wanted.squares) make(sum_squares_[place(c)]);
     if (!is_electric(c) && wanted.magnetic) make(magnetic_[place(c)]);
   }
 }
@@ -51,7 +52,8 @@ void DeviceBackSweep<T>::add(bool electric, Index n, const KeptFields<T>& kept) 
                                  .sum = all.sum,
                                  .to_difference = in(electric ? difference_[place(c)] : magnetic_[place(c)]),
                                  .to_sum = electric ? in(sum_[place(c)]) : nullptr,
-                                 .to_energy = electric ? in(energy_[place(c)]) : nullptr,
+                                 .to_difference_squares = electric ? in(difference_squares_[place(c)]) : nullptr,
+                                 .to_sum_squares = electric ? in(sum_squares_[place(c)]) : nullptr,
                                  .sign = electric ? T(1) : T(-1)};
   }
   fields_.add_products(made);
@@ -105,14 +107,15 @@ SweepSums DeviceBackSweep<T>::sums(Index shot) {
     made.difference[c] = bring(difference_[c]);
     made.sum[c] = bring(sum_[c]);
     made.magnetic[c] = bring(magnetic_[c]);
-    made.energy[c] = bring(energy_[c]);
+    made.difference_squares[c] = bring(difference_squares_[c]);
+    made.sum_squares[c] = bring(sum_squares_[c]);
   }
   return made;
 }
 
 template <class T>
 void DeviceBackSweep<T>::clear_sums() {
-  for (auto* arrays : {&difference_, &sum_, &magnetic_, &energy_})
+  for (auto* arrays : {&difference_, &sum_, &magnetic_, &difference_squares_, &sum_squares_})
     for (Array& array : *arrays)
       if (!array.empty()) fields_.stream().fill_zero(array.data(), array.allocated_bytes());
 }
@@ -120,7 +123,7 @@ void DeviceBackSweep<T>::clear_sums() {
 template <class T>
 std::size_t DeviceBackSweep<T>::bytes() const {
   std::size_t total = fields_.bytes();
-  for (const auto* arrays : {&difference_, &sum_, &magnetic_, &energy_})
+  for (const auto* arrays : {&difference_, &sum_, &magnetic_, &difference_squares_, &sum_squares_})
     for (const Array& array : *arrays) total += array.allocated_bytes();
   return total;
 }

@@ -31,7 +31,7 @@ class DeviceBackSweep {
 
   DeviceStepper<T> fields_;
   /// In the places of the fields; empty until they are wanted.
-  std::array<Array, 3> difference_{}, sum_{}, magnetic_{}, energy_{};
+  std::array<Array, 3> difference_{}, sum_{}, magnetic_{}, difference_squares_{}, sum_squares_{};
 };
 
 extern template class DeviceBackSweep<float>;

@@ -60,7 +60,7 @@ struct TransposeKernels {
   /// difference <- difference + factor w (after - before), sum <- sum + factor w (after + before), for those that are
   /// not null.
   void (*add_changes)(const T* w, T factor, const T* before, const T* after, T* difference, T* sum, Index width);
-  /// sum <- sum + (factor (a + b))^2.
+  /// sum <- sum + (a + factor b)^2.
   void (*add_squares)(const T* a, const T* b, T factor, T* sum, Index width);
   /// to <- to + factor w change.
   void (*add_products)(const T* w, T factor, const T* change, T* to, Index width);

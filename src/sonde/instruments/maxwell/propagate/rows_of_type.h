@@ -126,7 +126,7 @@ template <class T>
 SONDE_INLINE void add_squares(const T* a, const T* b, T factor, T* sum, Index width) {
 #pragma GCC ivdep
   for (Index x = 0; x < width; ++x) {
-    const T value = factor * (a[x] + b[x]);
+    const T value = a[x] + factor * b[x];
     sum[x] += value * value;
   }
 }

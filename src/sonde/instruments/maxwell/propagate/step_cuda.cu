@@ -415,12 +415,16 @@ __global__ void __launch_bounds__(block_threads) add_products_of_nodes(const Box
   each_node_of_box(box, [&](const typename BoxFields<T>::Field& of, Index shot, Index node, Index in_box) {
     const Index at = shot * box.shot + in_box;
     const T w = of.sign * of.field[node];
-    if (of.to_difference != nullptr)
-      of.to_difference[node] += w * (of.before != nullptr ? of.after[at] - of.before[at] : of.difference[at]);
-    if (of.to_sum != nullptr) of.to_sum[node] += w * (of.before != nullptr ? of.after[at] + of.before[at] : of.sum[at]);
-    if (of.to_energy == nullptr) return;
-    const T known = of.before != nullptr ? of.before[at] : of.sum != nullptr ? of.sum[at] / 2 : of.difference[at];
-    of.to_energy[node] += known * known;
+    if (of.to_difference != nullptr) {
+      const T change = of.before != nullptr ? of.after[at] - of.before[at] : of.difference[at];
+      of.to_difference[node] += w * change;
+      if (of.to_difference_squares != nullptr) of.to_difference_squares[node] += change * change;
+    }
+    if (of.to_sum != nullptr) {
+      const T change = of.before != nullptr ? of.after[at] + of.before[at] : of.sum[at];
+      of.to_sum[node] += w * change;
+      if (of.to_sum_squares != nullptr) of.to_sum_squares[node] += change * change;
+    }
   });
 }
 

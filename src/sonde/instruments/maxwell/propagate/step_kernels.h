@@ -155,7 +155,8 @@ struct BoxFields {
     T* field = nullptr;
     const T *before = nullptr, *after = nullptr;  ///< or `difference` and `sum`, those of them that there are
     const T *difference = nullptr, *sum = nullptr;
-    T *to_difference = nullptr, *to_sum = nullptr, *to_energy = nullptr;  ///< null: not wanted
+    T *to_difference = nullptr, *to_sum = nullptr;  ///< null: not wanted
+    T *to_difference_squares = nullptr, *to_sum_squares = nullptr;
     T sign = 1;
   } field[6];
 };
@@ -205,8 +206,8 @@ void count_step(Stream& stream, Index* step);
 /// to_difference <- field; where there is `before`: to_difference <- field - before, to_sum <- field + before.
 template <class T>
 void sample_box(Stream& stream, const device::BoxFields<T>& box);
-/// In the places of the fields: to_difference, to_sum += sign field times (after - before), (after + before); to_energy
-/// += the square of `before`, or of what is known of it, as on the CPU.
+/// In the places of the fields: to_difference, to_sum += sign field times (after - before), (after + before); the
+/// squares of these to what is named after them.
 template <class T>
 void add_products(Stream& stream, const device::BoxFields<T>& box);
 template <class T>

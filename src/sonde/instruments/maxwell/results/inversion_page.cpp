@@ -134,6 +134,31 @@ std::vector<std::vector<Panel>> model_rows(const InversionResult& result) {
   return rows;
 }
 
+void add_uncertainty(HtmlPage& page, const InversionResult& result) {
+  const auto& [deviation, information] = *result.uncertainty;
+  page.section("Uncertainty");
+  const Sections sections(result.grid);
+  std::vector<Panel> panels;
+  const auto add = [&](const std::string& what, std::vector<double> values, double factor, const std::string& unit) {
+    for (double& each : values) each *= factor;
+    panels.push_back(sections.panel("standard deviation of " + what, values, {0, largest_of(values)}, unit));
+  };
+  if (result.eps_r) add("eps_r", deviation.eps_r, 1, "");
+  if (result.sigma) add("sigma", deviation.sigma, 1e3, "mS/m");
+  page.figures({{"", "", html_image(montage(panels, std::ssize(panels)), "standard deviations of the model")}});
+  const auto known = std::ranges::count_if(information, [](double each) { return each > 1; });
+  page.text(fmt::format(
+      "What noise in the records makes of the model, about the one found, when each unknown had a standard deviation "
+      "of {:.3g} before. The records decide {} of the {} directions that were computed. Where the deviation is that "
+      "of before, the records give no information. Bounds and regularisation are not in it, and neither are errors of "
+      "the source, of positions, of the noise or of the equations: a true error may be larger.{}",
+      result.prior, known, information.size(),
+      !information.empty() && information.back() > 1
+          ? " All directions computed are decided by the records, and more may be: with a larger inversion.uncertainty "
+            "the deviations become smaller."
+          : ""));
+}
+
 /// Of one shot, [step][receiver].
 Field gather_field(const ObservedData& data, Index shot) {
   const auto shots = static_cast<Index>(data.shots.size());
@@ -345,6 +370,7 @@ std::string inversion_page(const InversionResult& result, const std::string& nam
   page.text(
       "Depth runs downwards. Fields of a row share their colours; those of the difference reach to the largest change "
       "that was to be found.");
+  if (result.uncertainty) add_uncertainty(page, result);
   page.section("Records");
   const auto middle = static_cast<Index>(result.observed.shots.size()) / 2;
   page.figures(

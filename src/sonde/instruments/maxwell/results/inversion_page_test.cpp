@@ -65,6 +65,18 @@ TEST(InversionPage, ShowsTheSourceThatWasEstimatedAndTheTruthThatIsKnown) {
   EXPECT_THAT(page, HasSubstr("<b>50 %</b><span>of the error of eps_r remain"));
 }
 
+TEST(InversionPage, SaysWhatTheUncertaintyLeavesOut) {
+  InversionResult result = page_result();
+  EXPECT_THAT(inversion_page(result, "run_fwi"), Not(HasSubstr("<h2>Uncertainty</h2>")));
+  result.uncertainty = {.deviation = {std::vector<double>(24, 0.3), {}, {}}, .information = {50, 2, 0.1}};
+  result.prior = 0.5;
+  const std::string page = inversion_page(result, "run_fwi");
+  EXPECT_THAT(page, HasSubstr("<h2>Uncertainty</h2>"));
+  EXPECT_THAT(page, HasSubstr("The records decide 2 of the 3 directions"));
+  EXPECT_THAT(page, HasSubstr("a true error may be larger."));
+  EXPECT_THAT(page, Not(HasSubstr("a larger inversion.uncertainty")));
+}
+
 TEST(InversionPictures, HaveAPanelMoreWhereTheTruthIsKnown) {
   InversionResult result = page_result();
   const Index narrow = model_picture(result).shape()[1];

@@ -99,6 +99,17 @@ void add_history(Contents& to, const std::vector<InversionRow>& history) {
   }
 }
 
+void add_uncertainty(Contents& to, const ModelAxes& axes, const InversionResult& result) {
+  if (!result.uncertainty) return;
+  const auto& [deviation, information] = *result.uncertainty;
+  const std::vector<double> none;
+  add_fields(to, axes, "uncertainty", result.eps_r ? deviation.eps_r : none, result.sigma ? deviation.sigma : none, "",
+             "S/m");
+  to.attribute("uncertainty/prior", result.prior);
+  to.add("uncertainty/information", {"direction"},
+         Array::from(information, Shape{static_cast<Index>(information.size())}));
+}
+
 /// Of the moment: equal inversions differ in it.
 void add_times(Contents& to, const std::vector<InversionRow>& history) {
   std::vector<double> seconds;
@@ -140,6 +151,7 @@ Contents contents_of(const InversionResult& result) {
   if (result.truth) add_fields(own, axes, "true", result.truth->eps_r, result.truth->sigma, "", "S/m");
   add_kept(own, axes, result.kept);
   add_fields(own, axes, "gradient", result.gradient.eps_r, result.gradient.sigma, "", "");
+  add_uncertainty(own, axes, result);
   add_history(own, result.history);
   add_times(own, result.history);
   add_sources(own, "given", result.given_sources, result.observed.steps);

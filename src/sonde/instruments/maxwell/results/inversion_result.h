@@ -32,6 +32,8 @@ struct InversionResult {
   std::vector<InversionStage> stages{};
   std::vector<InversionRow> history{};
   std::vector<StageEnd> ends{};
+  std::optional<Uncertainty> uncertainty{};
+  double prior = 0;  ///< standard deviation of the unknowns that it begins with
   ObservedData observed, predicted;
   std::vector<std::vector<double>> given_sources{}, sources{};  ///< [shot] of [source][step], before and after
   std::string run_file{};                                       ///< repeats the inversion
@@ -40,8 +42,9 @@ struct InversionResult {
 /// As a file holds it, with the attributes format = "sonde-maxwell-1" and schema = "sonde.maxwell.inversion/1":
 /// receivers/data and survey/ are those of the last model, as contents_of(ObservedData) has them; model/ (with spacing,
 /// origin and material_location, so that it is a model to begin with), start/, true/, kept/ [model] with their stage
-/// and iteration, gradient/; history/ and run/seconds [row]; source/given and source/estimated [shot][source][step];
-/// observed/data. Stages count from 1.
+/// and iteration, gradient/; uncertainty/ with the standard deviations of the model and the information of its
+/// directions, where it was asked for; history/ and run/seconds [row]; source/given and source/estimated
+/// [shot][source][step]; observed/data. Stages count from 1.
 [[nodiscard]] Contents contents_of(const InversionResult& result);
 
 /// The misfit at the end of a stage over that at its start, without regularisation; NaN for a stage that did not begin.

@@ -53,6 +53,16 @@ TEST(InversionResultFile, IsAResultOfItsOwnKindWithRecordsAndAModel) {
   EXPECT_EQ(contents.find("true/eps_r"), nullptr);
 }
 
+TEST(InversionResultFile, HasTheUncertaintyOfWhatWasUnknown) {
+  InversionResult result = small_result();
+  EXPECT_EQ(contents_of(result).find("uncertainty/eps_r"), nullptr);
+  result.uncertainty = {.deviation = {{1, 2, 3, 4, 5, 6}, std::vector<double>(6), {}}, .information = {9, 0.5}};
+  const Contents contents = contents_of(result);
+  EXPECT_EQ((contents.find("uncertainty/eps_r")->values.view<double, 2>()(1, 0)), 4);
+  EXPECT_EQ((contents.find("uncertainty/information")->values.view<double, 1>()(1)), 0.5);
+  EXPECT_EQ(contents.find("uncertainty/sigma"), nullptr);
+}
+
 TEST(InversionResultFile, IsAModelToCompareWith) {
   const sonde::testing::TemporaryFolder folder;
   const InversionResult result = small_result();

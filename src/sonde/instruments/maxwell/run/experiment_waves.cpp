@@ -19,14 +19,14 @@ namespace sonde::maxwell {
 namespace {
 
 /// What a shot adds, as one list of numbers.
-NumberSum packed(double value, double squares, const ModelChange& gradient, const std::vector<double>& energy) {
+NumberSum packed(double value, double squares, const ModelChange& gradient, const ModelChange& illumination) {
   NumberSum made{{value, squares}};
-  for (const std::vector<double>* part : {&gradient.eps_r, &gradient.sigma, &energy})
+  for (const std::vector<double>* part : {&gradient.eps_r, &gradient.sigma, &illumination.eps_r, &illumination.sigma})
     made.values.insert(made.values.end(), part->begin(), part->end());
   return made;
 }
 
-MisfitGradient unpacked(const std::vector<double>& numbers, const GradientOf& of, std::size_t elements, bool energy) {
+MisfitGradient unpacked(const std::vector<double>& numbers, const GradientOf& of, std::size_t elements) {
   MisfitGradient made;
   if (numbers.empty()) return made;
   made.value = numbers[0];
@@ -39,7 +39,8 @@ MisfitGradient unpacked(const std::vector<double>& numbers, const GradientOf& of
   };
   take(of.eps_r, made.gradient.eps_r);
   take(of.sigma, made.gradient.sigma);
-  take(energy, made.energy);
+  take(of.illumination && of.eps_r, made.illumination.eps_r);
+  take(of.illumination && of.sigma, made.illumination.sigma);
   return made;
 }
 
@@ -100,10 +101,10 @@ struct ExperimentWaves::Impl {
     return make_operator(experiment, Threads::all, settings.least_eps_r, settings.device, flying);
   }
 
-  /// What a gradient makes at most: with the energy, which is asked for now and then.
+  /// What a gradient makes at most: with the illumination, which is asked for now and then.
   [[nodiscard]] GradientOf at_most() const {
     GradientOf made = settings.of;
-    made.energy = true;
+    made.illumination = true;
     return made;
   }
 
@@ -315,7 +316,8 @@ struct ExperimentWaves::Impl {
     });
   }
 
-  [[nodiscard]] MisfitGradient gradient(std::span<const ShotSignals> shots_of, const ShotMisfit& misfit, bool energy) {
+  [[nodiscard]] MisfitGradient gradient(std::span<const ShotSignals> shots_of, const ShotMisfit& misfit,
+                                        const GradientOf& of) {
     TreeSum<NumberSum> sum(static_cast<Index>(shots_of.size()));
     std::mutex mutex;
     for_each_batch(shots_of, [&](Index first, Batch batch, Operator& waves) {
@@ -336,13 +338,13 @@ struct ExperimentWaves::Impl {
         return gather_change(change, experiment.model.location, settings.of.padding, grid);
       };
       for (std::size_t s = 0; s < batch.size(); ++s) {
-        NumberSum one = packed(misfits[s].value, misfits[s].squares, gathered(found[s].medium),
-                               gathered({found[s].energy, {}, {}}).eps_r);
+        NumberSum one =
+            packed(misfits[s].value, misfits[s].squares, gathered(found[s].medium), gathered(found[s].illumination));
         const std::lock_guard lock(mutex);
         sum.add(first + static_cast<Index>(s), std::move(one));
       }
     });
-    return unpacked(sum_over_ranks(sum, settings.ranks), settings.of, experiment.model.eps_r.size(), energy);
+    return unpacked(sum_over_ranks(sum, settings.ranks), of, experiment.model.eps_r.size());
   }
 
   /// J' W J change: the linearised runs, and the transpose of what is made of their records.
@@ -373,7 +375,7 @@ struct ExperimentWaves::Impl {
         sum.add(first + static_cast<Index>(s), std::move(one));
       }
     });
-    return unpacked(sum_over_ranks(sum, settings.ranks), settings.of, experiment.model.eps_r.size(), false).gradient;
+    return unpacked(sum_over_ranks(sum, settings.ranks), settings.of, experiment.model.eps_r.size()).gradient;
   }
 
   /// The records of a shot from the rank that has made them.
@@ -439,13 +441,13 @@ MisfitGradient ExperimentWaves::gradient(const Model& model, std::span<const Sho
     made.value = std::numeric_limits<double>::quiet_NaN();
     return made;
   }
+  GradientOf of = impl_->settings.of;
+  of.illumination = illumination == Illumination::summed;
   if (illumination != impl_->prepared) {
     impl_->prepared = illumination;
-    GradientOf of = impl_->settings.of;
-    of.energy = illumination == Illumination::summed;
     for (Operator& each : impl_->operators) each.prepare_gradient(of, impl_->storage, impl_->budgets);
   }
-  return impl_->gradient(shots, misfit, illumination == Illumination::summed);
+  return impl_->gradient(shots, misfit, of);
 }
 
 }  // namespace sonde::maxwell

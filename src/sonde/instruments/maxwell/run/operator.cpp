@@ -107,7 +107,7 @@ struct Operator::Impl {
     return {.difference = which.eps_r || both,
             .sum = which.sigma || both,
             .magnetic = which.mu_r,
-            .energy = which.energy,
+            .squares = which.illumination,
             .poles = which.poles && !problem.medium.poles.empty()};
   }
 
@@ -203,7 +203,7 @@ struct Operator::Impl {
     for (Index s = 0; of.medium() && s < count; ++s) {
       ShotGradient& one = made[static_cast<std::size_t>(s)];
       SweepSums sums = at.back->sums(s);
-      one.energy = std::move(sums.energy);
+      if (of.illumination) one.illumination = asked_for(illumination_of(sums, problem.dt));
       one.medium = medium_of(std::move(sums));
       if (problem.part) gather(one);
     }
@@ -214,8 +214,9 @@ struct Operator::Impl {
 
   /// From all parts to rank 0.
   void gather(ShotGradient& gradient) const {
-    std::vector<std::array<std::vector<double>, 3>*> groups{&gradient.energy, &gradient.medium.eps_r,
-                                                            &gradient.medium.sigma, &gradient.medium.mu_r};
+    std::vector<std::array<std::vector<double>, 3>*> groups{&gradient.illumination.eps_r, &gradient.illumination.sigma,
+                                                            &gradient.medium.eps_r, &gradient.medium.sigma,
+                                                            &gradient.medium.mu_r};
     for (DebyePole& pole : gradient.medium.poles) groups.insert(groups.end(), {&pole.deps, &pole.tau});
     for (auto* group : groups)
       for (std::vector<double>& values : *group) values = problem.part->gathered(values);
@@ -268,6 +269,9 @@ struct Operator::Impl {
     scale(sums, static_cast<double>(plan.layout.interval));
     ComponentChange made = gradient_of(sums, problem.medium, problem.grid, problem.dt, problem.loss);
     made.poles = pole_gradient_of(sums, problem.medium, problem.grid, problem.dt);
+    return asked_for(std::move(made));
+  }
+  [[nodiscard]] ComponentChange asked_for(ComponentChange made) const {
     if (!of.eps_r) made.eps_r = {};
     if (!of.sigma) made.sigma = {};
     return made;
@@ -402,7 +406,7 @@ StorageRequest Operator::storage_request(const GradientOf& of, double highest_fr
   made.layout.box = impl_->largest_box(of.padding);
   made.layout.shots = impl_->settings.shots;
   for (const Component c : grid.components())
-    if (is_electric(c) ? of.eps_r || of.sigma || of.poles || of.energy : of.mu_r) made.layout.components.push_back(c);
+    if (is_electric(c) ? of.eps_r || of.sigma || of.poles : of.mu_r) made.layout.components.push_back(c);
   const bool both = impl_->problem.loss == LossForm::exponential || of.mu_r;
   made.layout.difference = of.eps_r || both;
   made.layout.sum = of.sigma || of.poles || impl_->problem.loss == LossForm::exponential;
@@ -468,7 +472,9 @@ void Operator::add_memory(MemoryPlan& memory, std::size_t sources, std::size_t r
     const Wanted wanted = impl_->wanted(*of);
     std::size_t arrays = 0;
     for (const Component c : grid.components())
-      arrays += is_electric(c) ? (wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0) + 2 : wanted.magnetic ? 2 : 0;
+      arrays += is_electric(c)    ? ((wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0)) * (wanted.squares ? 2 : 1) + 2
+                : wanted.magnetic ? 2
+                                  : 0;
     most = std::max(most, memory.add("gradient of a shot", sizeof(double) * nodes * arrays, "float64"));
   }
   memory.lasting_bytes += lasting;

@@ -47,11 +47,11 @@ struct OperatorSettings {
 /// Which derivatives a gradient is asked for.
 struct GradientOf {
   bool eps_r = true, sigma = true, mu_r = false, sources = false;
-  bool start = false;   ///< by the fields before the first step
-  bool poles = false;   ///< also deps and tau of Debye poles, on the CPU
-  bool energy = false;  ///< also the sum of E^2 over the steps, of sampled ones their mean or difference
+  bool start = false;         ///< by the fields before the first step
+  bool poles = false;         ///< also deps and tau of Debye poles, on the CPU
+  bool illumination = false;  ///< also illumination_of() the run, of eps_r and sigma where they are asked for
   PaddingGradient padding = PaddingGradient::exact;
-  [[nodiscard]] bool medium() const { return eps_r || sigma || mu_r || poles || energy; }
+  [[nodiscard]] bool medium() const { return eps_r || sigma || mu_r || poles; }
 };
 
 struct ShotGradient {
@@ -59,7 +59,7 @@ struct ShotGradient {
   ComponentChange medium{};       ///< those asked for; with poles eps_r is eps_inf
   std::vector<double> sources{};  ///< [source][step]
   State start{};
-  std::array<std::vector<double>, 3> energy{};  ///< at Ex, Ey, Ez
+  ComponentChange illumination{};  ///< of eps_r and sigma
 };
 
 /// Runs of shots on a medium, prepared once: from amplitudes at the survey's time step to records at it, whatever

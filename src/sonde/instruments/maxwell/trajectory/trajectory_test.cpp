@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/maxwell/grid/constants.h"
 #include "sonde/instruments/maxwell/propagate/back_propagator.h"
 #include "sonde/instruments/maxwell/propagate/test_problem.h"
 #include "tests/support/devices.h"
@@ -56,7 +57,7 @@ struct Shot {
     ComponentChange medium;
     std::vector<DebyePole> poles;
     std::vector<double> record, sources;
-    std::array<std::vector<double>, 3> energy;
+    ComponentChange illumination;
   };
   template <class T>
   [[nodiscard]] Gradient gradient(const Kept& how, Device device = Device::cpu()) const {
@@ -80,9 +81,9 @@ struct Shot {
     trajectory->run(fields, points, steps, amplitudes, made.record);
     BackPropagator<T> back(problem, device);
     back.run(points, steps, residual, trajectory.get(),
-             {.magnetic = how.magnetic, .energy = true, .poles = plan.layout.poles > 0}, made.sources);
+             {.magnetic = how.magnetic, .squares = true, .poles = plan.layout.poles > 0}, made.sources);
     const SweepSums sums = back.sums();
-    made.energy = sums.energy;
+    made.illumination = illumination_of(sums, problem.dt);
     made.poles = pole_gradient_of(sums, problem.medium, problem.grid, problem.dt);
     made.medium = gradient_of(sums, problem.medium, problem.grid, problem.dt, problem.loss);
     for (auto* values : {&made.medium.eps_r, &made.medium.sigma, &made.medium.mu_r})
@@ -126,6 +127,39 @@ TEST_P(KeptRun, GivesTheGradientOfTheReference) {
       compare(made.poles[p].deps[c], wanted.poles[p].deps[c]);
       compare(made.poles[p].tau[c], wanted.poles[p].tau[c]);
     }
+  }
+}
+
+/// The squares of the currents that a change of eps_r or of sigma makes.
+TEST_P(KeptRun, IsLitAsTheReference) {
+  const Shot shot = mixed(GetParam(), 25);
+  const auto sources = testing::mixed_samples(shot.problem, shot.points.sources, shot.steps, 3);
+  for (const Index interval : {1, 2}) {
+    ComponentChange wanted;
+    State state = make_state(shot.problem);
+    (void)reference::forward(shot.problem, shot.points, sources, state,
+                             [&](Index n, const State& before, const State& after) {
+                               for (const Component c : shot.problem.grid.components()) {
+                                 const auto& from = before.fields[static_cast<std::size_t>(c)];
+                                 const auto& to = after.fields[static_cast<std::size_t>(c)];
+                                 auto &eps_r = wanted.eps_r[place(c)], &sigma = wanted.sigma[place(c)];
+                                 if (!is_electric(c) || n % interval != 0) continue;
+                                 eps_r.resize(from.size());
+                                 sigma.resize(from.size());
+                                 for (std::size_t i = 0; i < from.size(); ++i) {
+                                   eps_r[i] += std::pow(eps0 * (to[i] - from[i]) / shot.problem.dt, 2);
+                                   sigma[i] += std::pow((to[i] + from[i]) / 2, 2);
+                                 }
+                               }
+                             });
+    const ComponentChange made = shot.gradient<double>({.interval = interval}).illumination;
+    for (std::size_t c = 0; c < 3; ++c)
+      for (const auto& [found, of] :
+           {std::pair{&made.eps_r[c], &wanted.eps_r[c]}, {&made.sigma[c], &wanted.sigma[c]}}) {
+        ASSERT_EQ(found->size(), of->size());
+        // Rounding of 25 steps.
+        for (std::size_t i = 0; i < of->size(); ++i) EXPECT_NEAR((*found)[i], (*of)[i], 1e-11 * std::abs((*of)[i]));
+      }
   }
 }
 
@@ -274,7 +308,8 @@ TEST_P(KeptRunOnEachDevice, HasTheGradientOfTheCpu) {
         expect_near(made.medium.eps_r[c], on_cpu.medium.eps_r[c]);
         expect_near(made.medium.sigma[c], on_cpu.medium.sigma[c]);
         expect_near(made.medium.mu_r[c], on_cpu.medium.mu_r[c]);
-        expect_near(made.energy[c], on_cpu.energy[c]);
+        expect_near(made.illumination.eps_r[c], on_cpu.illumination.eps_r[c]);
+        expect_near(made.illumination.sigma[c], on_cpu.illumination.sigma[c]);
       }
     }
 }
@@ -312,7 +347,8 @@ TEST_P(KeptRunOnEachDevice, HasTheSameBitsWhereAStepLeavesItsFieldsBehind) {
         EXPECT_EQ(made.record, wanted.record);
         EXPECT_EQ(made.medium.eps_r, wanted.medium.eps_r);
         EXPECT_EQ(made.medium.sigma, wanted.medium.sigma);
-        EXPECT_EQ(made.energy, wanted.energy);
+        EXPECT_EQ(made.illumination.eps_r, wanted.illumination.eps_r);
+        EXPECT_EQ(made.illumination.sigma, wanted.illumination.sigma);
       }
   }
 }

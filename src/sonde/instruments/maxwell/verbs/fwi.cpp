@@ -151,6 +151,9 @@ void add_memory(const Prepared& prepared, const Parameters& parameters, MemoryPl
   bytes += memory.add("optimiser", sizeof(double) * unknowns * (2 * pairs + 8),
                       fmt::format("{} unknowns, {} pairs", unknowns, pairs));
   bytes += memory.add("models", sizeof(double) * cells * (2 * stages + 12), fmt::format("{} cells, float64", cells));
+  if (const Index rank = prepared.settings.uncertainty.rank; rank > 0)
+    bytes += memory.add("uncertainty", 4 * sizeof(double) * unknowns * static_cast<std::size_t>(rank + 10),
+                        fmt::format("{} directions", rank + 10));
   memory.lasting_bytes += bytes;
   memory.peak_bytes += bytes;
 }
@@ -323,7 +326,7 @@ ObservedData predicted_by(const Inversion& inversion, const Prepared& prepared, 
   return made;
 }
 
-InversionResult result_of(const Inversion& inversion, const Inverting& work, const Prepared& prepared,
+InversionResult result_of(Inversion& inversion, const Inverting& work, const Prepared& prepared,
                           ExperimentWaves& waves) {
   InversionResult made{.title = prepared.experiment.title,
                        .grid = prepared.experiment.grid,
@@ -343,6 +346,8 @@ InversionResult result_of(const Inversion& inversion, const Inverting& work, con
                        .sources = inversion.amplitudes(),
                        .run_file = prepared.file.text()};
   for (const SurveyShot& shot : prepared.experiment.shots) made.given_sources.push_back(shot.amplitudes);
+  if (prepared.settings.uncertainty.rank > 0 && !inversion.failed()) made.uncertainty = inversion.uncertainty();
+  made.prior = prepared.settings.uncertainty.prior;
   return made;
 }
 
@@ -368,6 +373,15 @@ void report_outcome(const InversionResult& result, Run& run) {
     one["because"] = std::string(text_of(end.reason));
     run.say(fmt::format("stage {}   {} iterations, misfit {:.3g} of its start: {}", end.stage + 1, iterations, misfit,
                         text_of(end.reason)));
+  }
+  if (result.uncertainty) {
+    const auto& [deviation, information] = *result.uncertainty;
+    const auto known = std::ranges::count_if(information, [](double each) { return each > 1; });
+    results["uncertainty"]["decided_directions"] = known;
+    run.say(
+        fmt::format("uncertain {} of {} directions are decided by the records; standard deviations are in "
+                    "uncertainty/ of result.h5",
+                    known, information.size()));
   }
   if (!result.truth) return;
   const double eps_r = remaining_error(result.model.eps_r, result.start.eps_r, result.truth->eps_r),

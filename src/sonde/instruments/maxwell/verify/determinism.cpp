@@ -31,7 +31,8 @@ std::vector<double> all_of_ground(int threads, Index in_flight) {
   const MisfitGradient found =
       waves.gradient(experiment.model, signals_of(experiment), energy_of_record, Illumination::summed);
   std::vector<double> made{found.value};
-  for (const auto* part : {&found.gradient.eps_r, &found.gradient.sigma, &found.energy})
+  for (const auto* part :
+       {&found.gradient.eps_r, &found.gradient.sigma, &found.illumination.eps_r, &found.illumination.sigma})
     made.insert(made.end(), part->begin(), part->end());
   return made;
 }
