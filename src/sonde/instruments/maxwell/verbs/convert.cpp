@@ -18,7 +18,9 @@
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/maxwell/field/field_files.h"
 #include "sonde/instruments/maxwell/field/line_contents.h"
+#include "sonde/instruments/maxwell/field/moveout.h"
 #include "sonde/instruments/maxwell/field/processing.h"
+#include "sonde/instruments/maxwell/grid/constants.h"
 #include "sonde/instruments/maxwell/verbs/line_source.h"
 #include "sonde/instruments/maxwell/verbs/run_parts.h"
 #include "sonde/instruments/maxwell/verbs/verbs.h"
@@ -48,6 +50,7 @@ struct ConvertOptions {
   std::optional<double> dewow, resample, to_2d, gain;
   std::optional<Index> background;
   double gain_limit = 60;
+  bool layers = false;
   void describe(Fields& fields) {
     fields.positional("input", input,
                       {.help = "traces: of gprMax (one run or merged), of sonde, or of a field format",
@@ -81,10 +84,16 @@ struct ConvertOptions {
                 .unit = "dB/ns",
                 .min = 0});
     fields.add("gain_limit", gain_limit, {.help = "largest gain", .unit = "dB", .min = 1, .max = 300});
+    fields.heading("Velocities");
+    fields.add(
+        "layers", layers,
+        {.help = "report the layers below a gather of one source (WARR, CMP), whose positions are distances from "
+                 "it: by semblance of reflections, before any processing",
+         .flag_only = true});
   }
 
   [[nodiscard]] bool processes() const {
-    return !subtracted.empty() || !time_zero.empty() || dewow || background || resample || to_2d || gain;
+    return layers || !subtracted.empty() || !time_zero.empty() || dewow || background || resample || to_2d || gain;
   }
 };
 
@@ -163,12 +172,41 @@ void report_line(const FieldLine& line, Run& run) {
   for (const std::string& step : line.history) run.say("did       " + step);
 }
 
+void report_layers(const FieldLine& gather, Run& run) {
+  const DirectWave first = direct_wave(gather);
+  const std::vector<Reflection> found = reflections(gather, first.centre);
+  Value& results = run.results()["gather"];
+  results["first_velocity_m_per_s"] = first.velocity;
+  results["layers"] = Value::list();
+  run.say(fmt::format("first     {:.4g} m/ns, {:+.1f} % of waves in air, semblance {:.2f}", first.velocity * nanosecond,
+                      100 * (first.velocity / c0 - 1), first.semblance));
+  if (found.empty()) return run.say("layers    none: no reflection has a semblance of 0.35");
+  for (const Reflection& each : found)
+    run.say(fmt::format("reflects  after {:.4g} ns, {:.4g} m/ns, semblance {:.2f}", each.time / nanosecond,
+                        each.velocity * nanosecond, each.semblance));
+  const LayerFit fit = fit_layers(gather, first.centre, found);
+  for (const Layer& each : fit.layers) {
+    const double eps_r = std::pow(c0 / each.velocity, 2);
+    Value& one = results["layers"].push_back(Value::object());
+    one["velocity_m_per_s"] = each.velocity;
+    one["thickness_m"] = each.thickness;
+    one["eps_r"] = eps_r;
+    run.say(fmt::format("layer     {:.4g} m of {:.4g} m/ns, eps_r {:.3g}", each.thickness, each.velocity * nanosecond,
+                        eps_r));
+  }
+  results["residual_before_s"] = fit.before;
+  results["residual_after_s"] = fit.after;
+  run.say(fmt::format("fit       {:.3g} ns before, {:.3g} ns after, of {} times", fit.before / nanosecond,
+                      fit.after / nanosecond, fit.times));
+}
+
 void convert_line(const ConvertOptions& options, Run& run) {
   auto reading = run.report().phase("read");
   FieldLine line = options.source.read(options.input);
   reading.end();
   {
     const auto processing = run.report().phase("process");
+    if (options.layers) report_layers(line, run);
     if (!options.subtracted.empty()) subtract(line, line_to_subtract(options, run));
     const Reservation reserved = reserve_resampled(options, line, run);
     process(line, steps_of(options, line));
