@@ -92,6 +92,19 @@ TEST_F(MaxwellProgram, EveryRunOfALineIsThatOfAModelMovedAsFar) {
   testing::python(read_ez + "assert np.array_equal(trace('line3.out'), trace('moved.out'))\n", folder_.path().string());
 }
 
+TEST_F(MaxwellProgram, TheReportSaysHowManyStepsWentThroughMemoryTogether) {
+  const std::string read =
+      "import json, sys\nreports = [json.load(open(sys.argv[1] + n)) for n in ('/a.json', '/b.json')]\n"
+      "together = [c['value'] for r in reports for c in r['choices'] if c['what'] == 'steps together']\n"
+      "assert together[0] > 1 and together[1] == 1, together\n";
+  ASSERT_EQ(command({"run", model(), "-o", file("a.out"), "--report", file("a.json")}).status, 0);
+  ASSERT_EQ(command({"run", model(), "-o", file("b.out"), "--report", file("b.json"), "--snapshots", file("frames.h5")})
+                .status,
+            0);
+  testing::python(read, folder_.path().string());
+  testing::python(read_ez + "assert np.array_equal(trace('a.out'), trace('b.out'))\n", folder_.path().string());
+}
+
 TEST_F(MaxwellProgram, WithoutAnOutputTracesAreBesideTheModel) {
   ASSERT_EQ(command({"run", model()}).status, 0);
   ASSERT_EQ(command({"run", model(), "-n", "2"}).status, 0);

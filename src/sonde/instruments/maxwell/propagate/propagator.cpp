@@ -114,6 +114,7 @@ void Propagator<T>::run(const Acquisition& shot, Index steps, std::span<const do
   const Injections<T> injections = impl_->injections(here.sources);
   auto of_receivers = impl_->probes(here.receivers);
   const Index most = impl_->steps_at_once(beside.before || beside.after ? 1 : steps, beside.together);
+  together_ = most;
   for (Index n = 0; n < steps;) {
     check_interrupt();
     const Index together = std::min(most, steps - n);

@@ -93,6 +93,8 @@ class Propagator {
   /// to stream(); the record is there in the end.
   void run(const Acquisition& shot, Index steps, std::span<const double> amplitudes, std::span<double> record,
            const Beside& beside = {});
+  /// How many steps the last run() took through memory together; 0 before it and on a GPU.
+  [[nodiscard]] Index steps_together() const { return together_; }
 
   [[nodiscard]] std::size_t bytes() const;
   /// At most so many for a problem of this grid, before one is made. What it holds beside while it is made is memory of
@@ -127,6 +129,7 @@ class Propagator {
   void keep_on_device(const std::optional<Kept>& kept);
 
   struct Impl;
+  Index together_ = 0;
   std::unique_ptr<Impl> impl_;                            ///< on the CPU
   std::unique_ptr<stepping::DeviceStepper<T>> device_{};  ///< on a GPU
 };

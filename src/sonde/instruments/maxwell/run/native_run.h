@@ -26,6 +26,7 @@ class NativeRun {
 
   [[nodiscard]] const Experiment& experiment() const { return experiment_; }
   [[nodiscard]] const RunPlan& plan() const { return plan_; }
+  [[nodiscard]] const Operator& waves() const { return waves_; }
   /// Cells with their layers, and inner steps of one shot.
   [[nodiscard]] Index cells() const { return waves_.grid().count(); }
   [[nodiscard]] Index steps() const { return waves_.inner_steps(); }

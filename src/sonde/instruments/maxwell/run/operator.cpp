@@ -389,6 +389,10 @@ void Operator::set_medium(ComponentMedium medium) {
       impl_->machinery);
 }
 
+Index Operator::steps_together() const {
+  return std::visit([](const auto& at) { return at.forward ? at.forward->steps_together() : 0; }, impl_->machinery);
+}
+
 std::vector<double> Operator::forward(const Shot& shot, const Stepped& stepped, const Watch& watch) {
   return std::visit([&](auto& at) { return impl_->forward(at, shot, stepped, watch); }, impl_->machinery);
 }

@@ -96,6 +96,8 @@ class Operator {
 
   /// The record of a shot, [receiver][step]. Error(not_supported) for the energy on a GPU.
   [[nodiscard]] std::vector<double> forward(const Shot& shot, const Stepped& stepped = {}, const Watch& watch = {});
+  /// How many steps it took through memory together (Propagator); 0 before it and on a GPU.
+  [[nodiscard]] Index steps_together() const;
   /// The change of the record along a change of medium and amplitudes ([source][step], or empty), [receiver][step].
   [[nodiscard]] std::vector<double> born(const Shot& shot, const ComponentChange& change,
                                          std::span<const double> amplitude_changes, const Stepped& stepped = {},

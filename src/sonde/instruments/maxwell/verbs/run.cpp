@@ -224,6 +224,7 @@ void give_results(GprmaxJob& job, const std::vector<GprmaxRecord>& records, cons
     job.files->finish_snapshots(ranks, run);
   }
   if (run.silent()) return;
+  report_steps_together(job.gprmax->waves(), run);
   job.files->write_views(gprmax.model(), run);
   Value& results = run.results();
   results["title"] = gprmax.model().title;

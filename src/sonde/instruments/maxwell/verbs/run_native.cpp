@@ -109,6 +109,7 @@ void run_native(const RunOptions& options, Run& run) {
   simulate(native->cells(), native->steps() * native->shots_here(), run,
            [&](ProgressMeter& progress) { data = native->run([&] { progress.advance(); }, frames->watch()); });
   if (run.silent()) return;
+  report_steps_together(native->waves(), run);
   give_records(data, *native, file, output, run);
   frames->finish(run);
   Value& results = run.results();

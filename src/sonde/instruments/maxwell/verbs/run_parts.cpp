@@ -62,6 +62,14 @@ Reservation reserve_on_device(const RunPlan& plan, const std::string& input, Run
                               "raise " + setting("memory") + ", take larger cells, or " + setting("device", "cpu"));
 }
 
+void report_steps_together(const Operator& waves, Run& run) {
+  const Index together = waves.steps_together();
+  if (together == 0) return;
+  run.report().add_choice("steps together", Value(together),
+                          together > 1 ? "parts of the fields stay in the cache for so many steps"
+                                       : "something is looked at between steps, or the grid has few planes");
+}
+
 void simulate(Index cells, Index steps, Run& run, const std::function<void(ProgressMeter&)>& work) {
   auto phase = run.report().phase("simulate");
   ProgressMeter progress("simulating", steps, "steps");

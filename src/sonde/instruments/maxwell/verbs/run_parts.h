@@ -94,6 +94,8 @@ void report_plan(const RunPlan& plan, const PlannedModel& model, bool force, Run
 [[nodiscard]] Reservation reserve_on_device(const RunPlan& plan, const std::string& input, Run& run,
                                             std::size_t but_for = 0);
 
+/// How steps went through memory, once some have run on the CPU.
+void report_steps_together(const Operator& waves, Run& run);
 /// Does that many steps of so many cells in `work`, shows progress and reports the rate.
 void simulate(Index cells, Index steps, Run& run, const std::function<void(ProgressMeter&)>& work);
 
