@@ -109,12 +109,12 @@ void DeviceList<E>::assign(Stream& stream, std::span<const E> elements) {
 template <class T>
 DeviceStepper<T>::DeviceStepper(const Problem& problem, Device device, Sense sense, Index shots)
     : sense_(sense),
-      problem_(problem),
+      problem_(without_medium(problem)),
       stream_(device),
       shots_(shots),
       places_(places_of(problem.grid)),
       stencil_(stencil_of<T>(problem.grid)) {
-  const Coefficients step = coefficients(problem_.medium, problem_.grid, problem_.dt, problem_.loss);
+  const Coefficients step = coefficients(problem.medium, problem.grid, problem.dt, problem.loss);
   for (const Component c : problem_.grid.components()) {
     fields_[index_of(c)] = make_field();
     const std::size_t p = place(c);

@@ -3,6 +3,12 @@
 
 namespace sonde::maxwell {
 
+Problem without_medium(const Problem& problem) {
+  Problem made{problem.grid, {}, problem.pml, problem.dt, problem.loss, problem.part};
+  made.medium.poles.resize(problem.medium.poles.size());
+  return made;
+}
+
 State make_state(const Problem& problem) {
   State state;
   const auto count = static_cast<std::size_t>(problem.grid.count());

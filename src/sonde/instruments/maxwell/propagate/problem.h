@@ -24,6 +24,9 @@ struct Problem {
   std::shared_ptr<const GridPart> part{};  ///< where this is one of several; points are still on the whole grid
 };
 
+/// The same without its medium, of which only the number of poles is left: what a step asks for once it has factors.
+[[nodiscard]] Problem without_medium(const Problem& problem);
+
 /// A share of a point source or receiver, on the padded grid.
 struct PointTap {
   Index node = 0;

@@ -87,6 +87,14 @@ const T* Propagator<T>::row(Component c, Index k, Index j) const {
 }
 
 template <class T>
+typename Propagator<T>::Factors Propagator<T>::factors(Component c, Index k, Index j) const {
+  require_host("factors of a step");
+  const Index row = impl_->table_row(k, j);
+  if (!is_electric(c)) return {.cq = impl_->cq[place(c)][row]};
+  return {.ca = impl_->ca[place(c)][row], .cb = impl_->cb[place(c)][row]};
+}
+
+template <class T>
 View<T, 3> Propagator<T>::field(Component c) {
   return device_ ? device_->on_host(c) : impl_->field(c);
 }

@@ -102,7 +102,12 @@ class Propagator {
   [[nodiscard]] static PropagatorBytes bytes_for(const Grid& grid, std::size_t poles, Device device = Device::cpu(),
                                                  Index shots = 1);
   [[nodiscard]] const Grid& grid() const;
-  [[nodiscard]] const Problem& problem() const;
+  [[nodiscard]] const Problem& problem() const;  ///< without its medium
+  /// Factors of a row: E <- ca E + cb curl, H <- H - cq curl, where the others are null. On the CPU.
+  struct Factors {
+    const T *ca = nullptr, *cb = nullptr, *cq = nullptr;
+  };
+  [[nodiscard]] Factors factors(Component c, Index k, Index j) const;
   /// On the CPU.
   [[nodiscard]] Threads threads() const;
 

@@ -22,17 +22,23 @@ NodeBox widened(NodeBox box) {
 }
 
 /// Conductors, where all is zero, keep it.
-Coefficients reversed(const Problem& problem, const NodeBox& box) {
-  Coefficients made = coefficients(problem.medium, problem.grid, problem.dt, problem.loss);
-  for (std::size_t c = 0; c < 3; ++c) {
-    for (std::size_t i = 0; i < made.ca[c].size(); ++i) {
-      const double ca = made.ca[c][i];
-      made.ca[c][i] = ca == 0 ? 0 : 1 / ca;
-      made.cb[c][i] = ca == 0 ? 0 : -made.cb[c][i] / ca;
-    }
-    for (double& cq : made.cq[c]) cq = -cq;
-    for (auto* values : {&made.ca[c], &made.cb[c], &made.cq[c]}) *values = cut(*values, problem.grid, box);
-  }
+template <class T>
+Coefficients reversed(const Propagator<T>& run, const NodeBox& box) {
+  Coefficients made;
+  for (const Component c : run.grid().components())
+    for (Index k = box.first[0]; k < box.last[0]; ++k)
+      for (Index j = box.first[1]; j < box.last[1]; ++j) {
+        const auto [ca, cb, cq] = run.factors(c, k, j);
+        for (Index x = box.first[2]; x < box.last[2]; ++x) {
+          if (!is_electric(c)) {
+            made.cq[place(c)].push_back(-static_cast<double>(cq[x]));
+            continue;
+          }
+          const auto factor = static_cast<double>(ca[x]);
+          made.ca[place(c)].push_back(factor == 0 ? 0 : 1 / factor);
+          made.cb[place(c)].push_back(factor == 0 ? 0 : -static_cast<double>(cb[x]) / factor);
+        }
+      }
   return made;
 }
 
@@ -48,7 +54,7 @@ struct ReversedPropagator<T>::Impl {
       : asked(in),
         box(widened(in)),
         fields({Grid(spec_of(run.problem().grid.spec(), box)), {}, {}, run.problem().dt, run.problem().loss},
-               reversed(run.problem(), box), stepping::Sense::forward, run.threads()),
+               reversed(run, box), stepping::Sense::forward, run.threads()),
         sources(fields.injections(points_in(box, run.problem().grid, points, fields.problem.grid, box.first))) {
     for (const Component c : fields.problem.grid.components())
       for (Index k = 0; k < box.extent(0); ++k) {

@@ -235,7 +235,7 @@ template <class T>
 struct Stepper {
   Sense sense;
   Threads threads;
-  Problem problem;
+  Problem problem;  ///< without its medium
   Lattice lattice;
   const RowKernels<T>& kernels;
   Index half_order;
@@ -259,7 +259,7 @@ struct Stepper {
   Stepper(const Problem& p, const Coefficients& step, Sense s, Threads by)
       : sense(s),
         threads(by),
-        problem(p),
+        problem(without_medium(p)),
         lattice(p.grid),
         kernels(row_kernels<T>(p.grid.order())),
         half_order(p.grid.order() / 2),
