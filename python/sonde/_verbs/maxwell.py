@@ -16,10 +16,10 @@ from .._types import Progress
 def run(input: Text | None = None, *, set: Text | None = None, output: Text | Mapping[str, Any] | None = None,
         runs: SupportsIndex | None = None, order: Literal["2", "4", "6", "8"] | None = None,
         dtype: Literal["f32", "f64"] | None = None, pml_preset: Literal["gprmax", "tide", "default"] | None = None,
-        force: bool | None = None, plot: Text | None = None, geometry_only: bool | None = None, snapshots: Text | None = None,
-        snapshot_every: SupportsIndex | None = None, snapshot_step: Text | None = None, live: SupportsIndex | None = None,
-        device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
-        report: Text | None = None, config: Text | None = None, dry_run: bool | None = None,
+        force: bool | None = None, decompose: Text | None = None, plot: Text | None = None, geometry_only: bool | None = None,
+        snapshots: Text | None = None, snapshot_every: SupportsIndex | None = None, snapshot_step: Text | None = None,
+        live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+        threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None, dry_run: bool | None = None,
         model: Mapping[str, Any] | None = None, survey: Mapping[str, Any] | None = None, source: Mapping[str, Any] | None = None,
         time: Mapping[str, Any] | None = None, grid: Mapping[str, Any] | None = None, data: Mapping[str, Any] | None = None,
         storage: Mapping[str, Any] | None = None, inversion: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Result:
@@ -33,8 +33,9 @@ def run(input: Text | None = None, *, set: Text | None = None, output: Text | Ma
     A native model (.h5) or a run file (.toml, `sonde maxwell init` writes one) has shots: all are run, and the records of one
     file are what gradients and inversions compare with. Sample n of them is E at (n + 1) dt and H at (n + 1/2) dt.
 
-    With stencils of order 4, 6 or 8 waves keep their velocity on coarser cells; the traces have the file's time step. plot draws
-    an A-scan of one run and a B-scan of several.
+    With stencils of order 4, 6 or 8 waves keep their velocity on coarser cells; the traces have the file's time step. Several
+    processes (`mpirun -n 4 sonde maxwell run ...`) share the shots, and the runs of a model of gprMax, and write what one process
+    writes. plot draws an A-scan of one run and a B-scan of several.
 
     snapshots writes the fields themselves as frames, for `sonde maxwell plot` and `sonde view`. #snapshot commands of a model
     write one file each into the folder MODEL_snaps: HDF5, or VTK ImageData where the name ends in .vti. #geometry_view commands
@@ -49,7 +50,7 @@ def run(input: Text | None = None, *, set: Text | None = None, output: Text | Ma
     output : str (FILE.out|.h5|.nc|.npz), default ''
         the traces; of a model of gprMax also .out as gprMax writes them (of several runs: one file each, and one of all); unset: MODEL.out or MODEL_records.h5 beside the model
     runs : int, default 1
-        runs of a model of gprMax, moving sources and receivers by #src_steps and #rx_steps (at least 1)
+        runs of a model of gprMax, moving sources and receivers by #src_steps and #rx_steps (at least 1, at most 1e+06)
     order : {'2', '4', '6', '8'}, default '2'
         order of the spatial stencils; above 2 each step of a model of gprMax becomes several; of other models grid.order counts where this is not given
     dtype : {'f32', 'f64'}, default 'f32'
@@ -58,6 +59,8 @@ def run(input: Text | None = None, *, set: Text | None = None, output: Text | Ma
         profile of the absorbing layers: that of the file; tide, which also absorbs waves that run along a layer; default, with kappa up to 1.5; also grid.pml_preset
     force : bool, default False
         run a model whose cells are too large for its highest frequency
+    decompose : str (PXxPYxPZ), default ''
+        parts of the grid along x, y and z for processes that `mpirun` starts, one each: for models that one machine cannot hold. Unset: processes share shots, or the runs of a model of gprMax
     plot : str (FILE.png|.pdf|.svg), default ''
         draw the traces: an A-scan of one, a B-scan of several runs or of the receivers of the first shot
     geometry_only : bool, default False
@@ -86,26 +89,27 @@ def run(input: Text | None = None, *, set: Text | None = None, output: Text | Ma
         tables of the run file, by themselves or over those of one
     """
     return _run("maxwell run", input=input, set=set, output=output, runs=runs, order=order, dtype=dtype, pml_preset=pml_preset,
-                force=force, plot=plot, geometry_only=geometry_only, snapshots=snapshots, snapshot_every=snapshot_every,
-                snapshot_step=snapshot_step, live=live, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, model=model, survey=survey, source=source, time=time, grid=grid, data=data,
-                storage=storage, inversion=inversion, progress=progress)
+                force=force, decompose=decompose, plot=plot, geometry_only=geometry_only, snapshots=snapshots,
+                snapshot_every=snapshot_every, snapshot_step=snapshot_step, live=live, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, model=model, survey=survey, source=source,
+                time=time, grid=grid, data=data, storage=storage, inversion=inversion, progress=progress)
 
 
 @checked
 def gradient(input: Text | None = None, *, set: Text | None = None, observed: Text | None = None,
              output: Text | Mapping[str, Any] | None = None, wrt: Text | None = None,
              padding: Literal["exact", "frozen"] | None = None,
-             storage_mode: Literal["auto", "device", "host", "cpu", "disk", "recompute", "none"] | None = None,
+             storage_mode: Literal["auto", "device", "host", "cpu", "disk", "recompute", "reconstruct", "none"] | None = None,
              storage_compression: Literal["none", "bf16", "auto"] | None = None, sampling_interval: Text | None = None,
              bytes_limit_device: SupportsIndex | str | None = None, bytes_limit_host: SupportsIndex | str | None = None,
              storage_path: Text | None = None, order: Literal["2", "4", "6", "8"] | None = None,
              dtype: Literal["f32", "f64"] | None = None, pml_preset: Literal["gprmax", "tide", "default"] | None = None,
-             force: bool | None = None, plot: Text | None = None, live: SupportsIndex | None = None, device: Text | None = None,
-             memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-             config: Text | None = None, dry_run: bool | None = None, model: Mapping[str, Any] | None = None,
-             survey: Mapping[str, Any] | None = None, source: Mapping[str, Any] | None = None,
-             time: Mapping[str, Any] | None = None, grid: Mapping[str, Any] | None = None, data: Mapping[str, Any] | None = None,
+             force: bool | None = None, decompose: Text | None = None, plot: Text | None = None,
+             live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+             threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+             dry_run: bool | None = None, model: Mapping[str, Any] | None = None, survey: Mapping[str, Any] | None = None,
+             source: Mapping[str, Any] | None = None, time: Mapping[str, Any] | None = None,
+             grid: Mapping[str, Any] | None = None, data: Mapping[str, Any] | None = None,
              storage: Mapping[str, Any] | None = None, inversion: Mapping[str, Any] | None = None,
              progress: Progress | None = None) -> Result:
     """The derivative of a misfit by the medium and the sources.
@@ -134,7 +138,7 @@ def gradient(input: Text | None = None, *, set: Text | None = None, observed: Te
         what is differentiated by: eps_r, sigma, mu_r, debye (deps and tau), source; several with commas
     padding : {'exact', 'frozen'}, default 'exact'
         whether elements at the edge get what their copies in the layers get, or the layers are a constant; of a model of gprMax the layers are part of it, and their share is given or not
-    storage_mode : {'auto', 'device', 'host', 'cpu', 'disk', 'recompute', 'none'}, default 'auto'
+    storage_mode : {'auto', 'device', 'host', 'cpu', 'disk', 'recompute', 'reconstruct', 'none'}, default 'auto'
         where a gradient keeps the fields of its forward run, or how it makes them again; none: forward runs only
     storage_compression : {'none', 'bf16', 'auto'}, default 'none'
         of stored fields: bf16 halves them, with an error of the gradient near 1e-3
@@ -154,6 +158,8 @@ def gradient(input: Text | None = None, *, set: Text | None = None, observed: Te
         profile of the absorbing layers: that of the file; tide, which also absorbs waves that run along a layer; default, with kappa up to 1.5; also grid.pml_preset
     force : bool, default False
         run a model whose cells are too large for its highest frequency
+    decompose : str (PXxPYxPZ), default ''
+        parts of the grid along x, y and z for processes that `mpirun` starts, one each: for models that one machine cannot hold. Unset: processes share shots, or the runs of a model of gprMax
     plot : str (FILE.png|.pdf|.svg), default ''
         draw the gradient as maps
     live : int, default unset
@@ -176,9 +182,9 @@ def gradient(input: Text | None = None, *, set: Text | None = None, observed: Te
     return _run("maxwell gradient", input=input, set=set, observed=observed, output=output, wrt=wrt, padding=padding,
                 storage_mode=storage_mode, storage_compression=storage_compression, sampling_interval=sampling_interval,
                 bytes_limit_device=bytes_limit_device, bytes_limit_host=bytes_limit_host, storage_path=storage_path, order=order,
-                dtype=dtype, pml_preset=pml_preset, force=force, plot=plot, live=live, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, model=model, survey=survey, source=source,
-                time=time, grid=grid, data=data, storage=storage, inversion=inversion, progress=progress)
+                dtype=dtype, pml_preset=pml_preset, force=force, decompose=decompose, plot=plot, live=live, device=device,
+                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, model=model, survey=survey,
+                source=source, time=time, grid=grid, data=data, storage=storage, inversion=inversion, progress=progress)
 
 
 @checked
@@ -207,7 +213,7 @@ def born(input: Text | None = None, *, set: Text | None = None, direction: Text 
     set : list of str, default []
         one setting of the run file, for instance grid.pml=20
     direction : str (FILE.h5), default ''
-        changes of eps_r, sigma, mu_r and source, HDF5: in the group direction, or gradient as maxwell gradient writes it
+        changes of eps_r, sigma, mu_r, debye/deps, debye/tau and source, HDF5: in the group direction, or gradient as maxwell gradient writes it
     output : str (FILE.h5|.nc|.npz), default ''
         the change of the records; unset: MODEL_born.h5 beside the model
     padding : {'exact', 'frozen'}, default 'exact'
@@ -265,7 +271,8 @@ def fwi(input: Text | None = None, *, output: Text | Mapping[str, Any] | None = 
     inversion is a success and is reported; an inversion whose first step finds no descent ends with status 7.
 
     After an interruption the same command with resume continues from the checkpoint, with the bits of an inversion that was not
-    stopped.
+    stopped. Several processes, `mpirun -n 4 sonde maxwell fwi RUN.toml`, share the shots and give the bits of one; one of them
+    writes, and another number of them may resume.
 
     Parameters
     ----------
@@ -361,7 +368,7 @@ def plot(input: Text, *, output: Text | None = None, component: Text | None = No
     input : str (FILE.out|.h5|.dzt|.dt1|.rd3|.rd7|.sgy|.in), default ''
         traces of gprMax (one run or merged), of sonde, or of a field format; snapshots of `sonde maxwell run`; or a model of gprMax itself (.in)
     output : str (FILE.png|.pdf|.svg), default ''
-        the picture
+        the picture; unset: FILE.png and FILE.pdf beside the input
     component : str, default ''
         field component, Ex to Hz, of a simulated file; unset: all of an A-scan, the strongest E of a B-scan, of records that of the first receiver
     receiver : int, default unset
@@ -397,9 +404,9 @@ def convert(input: Text, output: Text | None = None, *, component: Text | None =
             shot: SupportsIndex | None = None, channel: SupportsIndex | None = None, allow_truncated: bool | None = None,
             subtract: Text | None = None, time_zero: Text | None = None, dewow: SupportsFloat | None = None,
             background: SupportsIndex | None = None, resample: SupportsFloat | None = None, to_2d: SupportsFloat | None = None,
-            gain: SupportsFloat | None = None, gain_limit: SupportsFloat | None = None, device: Text | None = None,
-            memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-            config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+            gain: SupportsFloat | None = None, gain_limit: SupportsFloat | None = None, layers: bool | None = None,
+            device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+            report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Convert and process radar traces, simulated or measured.
 
     What ``sonde maxwell convert`` does.
@@ -445,6 +452,8 @@ def convert(input: Text, output: Text | None = None, *, component: Text | None =
         spreading and exponential compensation: proportional to time, and exponential at this rate (at least 0)
     gain_limit : float in dB, default 60.0
         largest gain (at least 1, at most 300)
+    layers : bool, default False
+        report the layers below a gather of one source (WARR, CMP), whose positions are distances from it: by semblance of reflections, before any processing
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -460,8 +469,8 @@ def convert(input: Text, output: Text | None = None, *, component: Text | None =
     """
     return _run("maxwell convert", input, output=output, component=component, receiver=receiver, shot=shot, channel=channel,
                 allow_truncated=allow_truncated, subtract=subtract, time_zero=time_zero, dewow=dewow, background=background,
-                resample=resample, to_2d=to_2d, gain=gain, gain_limit=gain_limit, device=device, memory=memory, threads=threads,
-                report=report, config=config, dry_run=dry_run, progress=progress)
+                resample=resample, to_2d=to_2d, gain=gain, gain_limit=gain_limit, layers=layers, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 
 @checked

@@ -581,7 +581,7 @@ def plot(input: Text, *, output: Text | None = None, quantity: Text | None = Non
     input : str (RESULT.nc|.h5|.npz), default ''
         a result of run, scan, convergence or profile, or a database
     output : str (FILE.png|.pdf|.svg), default ''
-        the picture
+        the picture; unset: FILE.png and FILE.pdf beside the input
     quantity : str (LIST), default ''
         what is drawn: D11, D31, D33, onsager of a scan or a database; b of a run; convergence of a study; fluxes, ambipolar, bootstrap of profiles; empty: all there is
     radius : int, default 0
