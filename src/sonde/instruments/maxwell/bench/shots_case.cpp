@@ -42,7 +42,7 @@ struct ShotsWork {
   std::vector<double> records{};
 
   ShotsWork(const Experiment& experiment, Index in_flight, Device device)
-      : waves(experiment, {.storage = {.mode = StorageMode::none}, .in_flight = in_flight, .device = device},
+      : waves(experiment, {.in_flight = in_flight, .device = device},
               TierBudgets::around(device, Budget::automatic(device))) {
     for (std::size_t s = 0; s < experiment.shots.size(); ++s)
       signals.push_back({static_cast<Index>(s), experiment.shots[s].amplitudes});
