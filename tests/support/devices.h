@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "sonde/engine/device/device.h"
 #include "tests/support/test_devices.h"
@@ -29,8 +30,18 @@ inline std::string name_of_device(const ::testing::TestParamInfo<std::string>& e
   return name;
 }
 
+/// Those that are no CPU: of what only a GPU does.
+inline std::vector<std::string> test_gpus() {
+  std::vector<std::string> made = test_devices();
+  std::erase(made, "cpu");
+  return made;
+}
+
 }  // namespace sonde::testing
 
 #define INSTANTIATE_EACH_DEVICE(fixture)                                                     \
   INSTANTIATE_TEST_SUITE_P(, fixture, ::testing::ValuesIn(::sonde::testing::test_devices()), \
+                           ::sonde::testing::name_of_device)
+#define INSTANTIATE_EACH_GPU(fixture)                                                     \
+  INSTANTIATE_TEST_SUITE_P(, fixture, ::testing::ValuesIn(::sonde::testing::test_gpus()), \
                            ::sonde::testing::name_of_device)

@@ -9,8 +9,11 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <unsupported/Eigen/LevenbergMarquardt>
+#include <unsupported/Eigen/NumericalDiff>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/report/spread.h"
 #include "sonde/instruments/maxwell/field/processing.h"
 #include "sonde/instruments/maxwell/grid/constants.h"
 
@@ -39,12 +42,6 @@ double value_at(const FieldLine& gather, Index trace, double time) {
   const double part = place - static_cast<double>(before);
   const float* values = gather.trace(trace);
   return (1 - part) * double{values[before]} + part * double{values[before + 1]};
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// Each sample over the root mean square of the window of this length about it, where that is not next to nothing.
@@ -202,41 +199,22 @@ std::vector<MeasuredTime> measured_times(const FieldLine& gather, double zero, c
   return made;
 }
 
-Eigen::VectorXd residuals(const Eigen::VectorXd& unknowns, const std::vector<MeasuredTime>& times) {
-  Eigen::VectorXd made(std::ssize(times));
-  for (Index i = 0; i < made.size(); ++i) {
-    const MeasuredTime& one = times[static_cast<std::size_t>(i)];
-    std::vector<Layer> layers;
-    for (Index k = 0; k < static_cast<Index>(one.layers); ++k)
-      layers.push_back({std::exp(unknowns[2 * k]), std::exp(unknowns[2 * k + 1])});
-    made[i] = one.time - reflection_time(layers, one.distance);
-  }
-  return made;
-}
-
-/// Levenberg's and Marquardt's method, of logarithms of velocities and thicknesses.
-void fit(Eigen::VectorXd& unknowns, const std::vector<MeasuredTime>& times) {
-  double damping = 1e-3;
-  Eigen::VectorXd rest = residuals(unknowns, times);
-  for (int iteration = 0; iteration < 40; ++iteration) {
-    Eigen::MatrixXd by(rest.size(), unknowns.size());
-    for (Index j = 0; j < unknowns.size(); ++j) {
-      constexpr double step = 1e-6;
-      Eigen::VectorXd moved = unknowns;
-      moved[j] += step;
-      by.col(j) = (residuals(moved, times) - rest) / step;
+/// What layers do not explain of the times; the unknowns are logarithms of velocities and thicknesses.
+struct RestOfTimes : Eigen::DenseFunctor<double> {
+  const std::vector<MeasuredTime>* times;
+  RestOfTimes(Index unknowns, const std::vector<MeasuredTime>& measured)
+      : DenseFunctor(static_cast<int>(unknowns), static_cast<int>(measured.size())), times(&measured) {}
+  int operator()(const Eigen::VectorXd& unknowns, Eigen::VectorXd& rest) const {
+    for (Index i = 0; i < rest.size(); ++i) {
+      const MeasuredTime& one = (*times)[static_cast<std::size_t>(i)];
+      std::vector<Layer> layers;
+      for (Index k = 0; k < static_cast<Index>(one.layers); ++k)
+        layers.push_back({std::exp(unknowns[2 * k]), std::exp(unknowns[2 * k + 1])});
+      rest[i] = one.time - reflection_time(layers, one.distance);
     }
-    Eigen::MatrixXd matrix = by.transpose() * by;
-    matrix.diagonal() *= 1 + damping;
-    const Eigen::VectorXd tried = unknowns - matrix.ldlt().solve(by.transpose() * rest);
-    const Eigen::VectorXd rest_there = residuals(tried, times);
-    const bool better = rest_there.squaredNorm() < rest.squaredNorm();
-    damping *= better ? 0.1 : 10;
-    if (!better) continue;
-    unknowns = tried;
-    rest = rest_there;
+    return 0;
   }
-}
+};
 
 }  // namespace
 
@@ -348,11 +326,14 @@ LayerFit fit_layers(const FieldLine& gather, double zero, const std::vector<Refl
     unknowns[2 * k] = std::log(made.layers[static_cast<std::size_t>(k)].velocity);
     unknowns[2 * k + 1] = std::log(made.layers[static_cast<std::size_t>(k)].thickness);
   }
+  Eigen::NumericalDiff<RestOfTimes> rest(RestOfTimes(unknowns.size(), times));
   const auto rms = [&] {
-    return std::sqrt(residuals(unknowns, times).squaredNorm() / static_cast<double>(made.times));
+    Eigen::VectorXd left(made.times);
+    rest(unknowns, left);
+    return left.norm() / std::sqrt(static_cast<double>(made.times));
   };
   made.before = rms();
-  fit(unknowns, times);
+  Eigen::LevenbergMarquardt<Eigen::NumericalDiff<RestOfTimes>>(rest).minimize(unknowns);
   made.after = rms();
   for (Index k = 0; k < std::ssize(made.layers); ++k)
     made.layers[static_cast<std::size_t>(k)] = {std::exp(unknowns[2 * k]), std::exp(unknowns[2 * k + 1])};

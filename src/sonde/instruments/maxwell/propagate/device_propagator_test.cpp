@@ -95,6 +95,7 @@ struct MixedRun {
 };
 
 class PropagatorOnEachDevice : public sonde::testing::EachDevice {};
+class PropagatorOnEachGpu : public sonde::testing::EachDevice {};
 
 TEST_P(PropagatorOnEachDevice, RecordsAndLeavesWhatTheReferenceDoes) {
   for (const MixedCase& each : device_cases) {
@@ -186,8 +187,7 @@ std::vector<double> side_by_side(const std::vector<double>& a, const std::vector
   return made;
 }
 
-TEST_P(PropagatorOnEachDevice, StepsTwoShotsAtTheSameTimeWithTheBitsOfEach) {
-  if (device().is_cpu()) GTEST_SKIP() << "on the CPU each shot has threads of its own";
+TEST_P(PropagatorOnEachGpu, StepsTwoShotsAtTheSameTimeWithTheBitsOfEach) {
   for (const MixedCase& each : fewer_cases) {
     SCOPED_TRACE(testing::text_of(each));
     const MixedRun run(each, 6);
@@ -274,6 +274,7 @@ TEST_P(PropagatorOnEachDevice, ShowsItsPlanesOnTheCpuOnly) {
 }
 
 INSTANTIATE_EACH_DEVICE(PropagatorOnEachDevice);
+INSTANTIATE_EACH_GPU(PropagatorOnEachGpu);
 
 /// The states of the reference, rounded, in the memory of a device.
 template <class T>

@@ -97,10 +97,6 @@ struct ExperimentWaves::Impl {
   /// Shots that an operator runs at the same time.
   [[nodiscard]] Index batch_size() const { return operators.front().settings().shots; }
 
-  [[nodiscard]] Operator on_device(Index flying) const {
-    return make_operator(experiment, Threads::all, settings.least_eps_r, settings.device, flying);
-  }
-
   /// What a gradient makes at most: with the illumination, which is asked for now and then.
   [[nodiscard]] GradientOf at_most() const {
     GradientOf made = settings.of;
@@ -184,18 +180,17 @@ struct ExperimentWaves::Impl {
   [[nodiscard]] Choice<Index> choose_on_gpu() {
     const Share mine = share_of(settings.ranks, shots());
     const Index all = std::max<Index>(1, mine.last - mine.first);
-    if (settings.in_flight > 0) return on_device({std::min(settings.in_flight, all), "asked for"});
+    const auto make_for = [&](Index flying) {
+      operators.front() = make_operator(experiment, Threads::all, settings.least_eps_r, settings.device, flying);
+      return flying;
+    };
+    if (settings.in_flight > 0) return {make_for(std::min(settings.in_flight, all)), "asked for"};
     if (all == 1) return {1, "one shot"};
     const StoragePlan one = plan(1);
-    for (Index rounds = 1; rounds < all; rounds *= 2) {
-      const Choice<Index> choice = on_device({(all + rounds - 1) / rounds, "the GPU has memory for them"});
-      if (fits(one, 1)) return choice;
-    }
-    return on_device({1, "the GPU has memory for one shot only"});
-  }
-  [[nodiscard]] Choice<Index> on_device(Choice<Index> flying) {
-    operators.front() = make_operator(experiment, Threads::all, settings.least_eps_r, settings.device, flying.value);
-    return flying;
+    for (Index rounds = 1; rounds < all; rounds *= 2)
+      if (const Index flying = make_for((all + rounds - 1) / rounds); fits(one, 1))
+        return {flying, "the GPU has memory for them"};
+    return {make_for(1), "the GPU has memory for one shot only"};
   }
 
   /// Whether so many operators keep their fields as one does of one shot.

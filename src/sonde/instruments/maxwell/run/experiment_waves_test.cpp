@@ -134,6 +134,7 @@ TEST_F(WavesOfAnExperiment, AreStrongestAtTheSources) {
 }
 
 class WavesOnEachDevice : public sonde::testing::EachDevice {};
+class WavesOnEachGpu : public sonde::testing::EachDevice {};
 
 TEST_P(WavesOnEachDevice, HaveTheGradientOfTheCpu) {
   const Experiment experiment = three_shots(Precision::f64, 12);
@@ -170,8 +171,7 @@ TEST_P(WavesOnEachDevice, HaveTheSameBitsHoweverManyShotsRunAtTheSameTime) {
   EXPECT_EQ(made.illumination.sigma, wanted.illumination.sigma);
 }
 
-TEST_P(WavesOnEachDevice, RunAsManyShotsAtTheSameTimeAsTheGpuHasMemoryFor) {
-  if (device().is_cpu()) GTEST_SKIP() << "there it is a question of threads";
+TEST_P(WavesOnEachGpu, RunAsManyShotsAtTheSameTimeAsItHasMemoryFor) {
   const Experiment experiment = three_shots(Precision::f32, 12);
   const auto waves_within = [&](std::size_t bytes) {
     return ExperimentWaves(experiment, {.device = device()}, TierBudgets::around(device(), Budget(bytes, "a test")));
@@ -229,6 +229,7 @@ TEST_P(WavesOnEachDevice, AreInvertedAsOnTheCpu) {
 }
 
 INSTANTIATE_EACH_DEVICE(WavesOnEachDevice);
+INSTANTIATE_EACH_GPU(WavesOnEachGpu);
 
 }  // namespace
 }  // namespace sonde::maxwell

@@ -180,7 +180,8 @@ void report_layers(const FieldLine& gather, Run& run) {
   results["layers"] = Value::list();
   run.say(fmt::format("first     {:.4g} m/ns, {:+.1f} % of waves in air, semblance {:.2f}", first.velocity * nanosecond,
                       100 * (first.velocity / c0 - 1), first.semblance));
-  if (found.empty()) return run.say("layers    none: no reflection has a semblance of 0.35");
+  if (found.empty())
+    return run.say(fmt::format("layers    none: no reflection has a semblance of {}", ReflectionSearch{}.least));
   for (const Reflection& each : found)
     run.say(fmt::format("reflects  after {:.4g} ns, {:.4g} m/ns, semblance {:.2f}", each.time / nanosecond,
                         each.velocity * nanosecond, each.semblance));

@@ -67,7 +67,9 @@ void report_steps_together(const Operator& waves, Run& run) {
   if (together == 0) return;
   run.report().add_choice("steps together", Value(together),
                           together > 1 ? "parts of the fields stay in the cache for so many steps"
-                                       : "something is looked at between steps, or the grid has few planes");
+                          : waves.problem().part
+                              ? "parts of the grid exchange fields after each step"
+                              : "something is looked at between steps, or threads or strips would have too little");
 }
 
 void simulate(Index cells, Index steps, Run& run, const std::function<void(ProgressMeter&)>& work) {
