@@ -67,7 +67,6 @@ class CallbackState(maxwell.CallbackState):
         """A parameter of the medium: a copy."""
         return self._facts["like"](super().get_model(_OURS.get(name, name), view).copy())
 
-
     @property
     def gradient_names(self) -> list[str]:
         """The parameters whose gradient the sweep backwards makes."""
