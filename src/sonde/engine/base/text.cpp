@@ -124,10 +124,14 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
   std::vector<std::pair<std::size_t, std::string>> close;
   for (const std::string& candidate : candidates) {
     const std::string known = to_lower(candidate);
-    const std::size_t distance = edit_distance(wanted, known);
+    const std::size_t short_size = std::min(wanted.size(), known.size()),
+                      long_size = std::max(wanted.size(), known.size());
+    const std::size_t allowed = std::max<std::size_t>(1, long_size / 3);
     const bool beginning = wanted.size() > 1 && known.starts_with(wanted);
-    if (beginning || distance <= std::max<std::size_t>(1, std::max(wanted.size(), known.size()) / 3))
-      close.emplace_back(distance, candidate);
+    // The distance is at least the difference in length, and costs their product: a line of a megabyte is not a name.
+    if (!beginning && long_size - short_size > allowed) continue;
+    const std::size_t distance = edit_distance(wanted, known);
+    if (beginning || distance <= allowed) close.emplace_back(distance, candidate);
   }
   std::stable_sort(close.begin(), close.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
