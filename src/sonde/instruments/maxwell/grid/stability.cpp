@@ -28,20 +28,38 @@ double half_wave_number(int order, double k, double d) {
   return sum / d;
 }
 
+/// Unit vectors along the axes and along the diagonals of two and of three of them.
+std::vector<std::array<double, 3>> directions_of(const Grid& grid) {
+  std::vector<std::array<double, 3>> made;
+  for (unsigned chosen = 1; chosen < 8; ++chosen) {
+    std::array<double, 3> direction{};
+    double length = 0;
+    for (const Axis axis : all_axes)
+      if ((chosen >> dimension(axis) & 1U) != 0) direction[dimension(axis)] = 1, length += 1;
+    if (!grid.has(Axis::y) && direction[dimension(Axis::y)] != 0) continue;
+    for (double& part : direction) part /= std::sqrt(length);
+    made.push_back(direction);
+  }
+  return made;
+}
+
 }  // namespace
 
 double largest_time_step(const Grid& grid, const ComponentMedium& medium) {
   double sum = 0;
   for (const Axis axis : all_axes)
     if (grid.has(axis)) sum += 1 / (grid.spacing(axis) * grid.spacing(axis));
-  const double v = c0 / std::sqrt(smallest(medium.eps_r) * smallest(medium.mu_r));
-  return 1 / (stencil_sum(grid.order()) * v * std::sqrt(sum));
+  return 1 / (stencil_sum(grid.order()) * fastest_velocity(medium) * std::sqrt(sum));
+}
+
+double fastest_velocity(const ComponentMedium& medium) {
+  return c0 / std::sqrt(smallest(medium.eps_r) * smallest(medium.mu_r));
 }
 
 double phase_velocity_ratio(const Grid& grid, double dt, double v, double frequency,
                             const std::array<double, 3>& direction) {
   const double omega = 2 * std::numbers::pi * frequency;
-  const double wanted = std::sin(omega * dt / 2) / (v * dt);
+  const double wanted = dt > 0 ? std::sin(omega * dt / 2) / (v * dt) : omega / (2 * v);
   double shortest = std::numeric_limits<double>::infinity();
   for (const Axis axis : all_axes)
     if (grid.has(axis) && direction[dimension(axis)] != 0)
@@ -65,6 +83,22 @@ double phase_velocity_ratio(const Grid& grid, double dt, double v, double freque
   return omega / ((low + high) / 2) / v;
 }
 
+double largest_velocity_error(const Grid& grid, double dt, const WaveBand& band) {
+  // The step makes waves fast, the more so the higher their frequency, and the stencils make them slow, the more so the
+  // shorter they are: at a frequency the slowest and the fastest medium have the extremes, but where the two partly
+  // cancel the highest frequency need not.
+  constexpr int frequencies = 16;
+  double largest = 0;
+  for (const std::array<double, 3>& direction : directions_of(grid))
+    for (const double v : {band.slowest, band.fastest})
+      for (int i = 1; i <= frequencies; ++i) {
+        const double ratio = phase_velocity_ratio(grid, dt, v, band.highest_frequency * i / frequencies, direction);
+        if (ratio == 0) return std::numeric_limits<double>::infinity();
+        largest = std::max(largest, std::abs(ratio - 1));
+      }
+  return largest;
+}
+
 double slowest_velocity(const Grid& grid, const ComponentMedium& medium, double frequency) {
   const double omega = 2 * std::numbers::pi * frequency;
   double eps_r = 1, mu_r = 1;
@@ -84,6 +118,8 @@ double slowest_velocity(const Grid& grid, const ComponentMedium& medium, double 
   }
   return c0 / std::sqrt(eps_r * mu_r);
 }
+
+double least_cells_per_wavelength(int order) { return order == 2 ? 5 : 3; }
 
 double cells_per_wavelength(const Grid& grid, double v, double frequency) {
   double coarsest = 0;

@@ -10,6 +10,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/maxwell/read/resampled_model.h"
 #include "sonde/instruments/maxwell/signal/sample_offset.h"
 
 namespace sonde::maxwell {
@@ -37,16 +38,19 @@ Shape model_shape(const ExperimentDraft& draft) {
   return shape;
 }
 
+/// One number for all axes, or one for each.
+template <class List>
+void require_count(const List& list, std::size_t each, const char* what) {
+  if (list.size() != 1 && list.size() != each)
+    throw misfit(fmt::format("{}: {} values; expected 1 or {}", what, list.size(), each));
+}
+
 /// Wider layers come from a wrong unit.
 constexpr Index widest_layer = 10000;
 
 GridSpec grid_of(const ExperimentDraft& draft, const Shape& shape) {
   GridSpec made{.mode = shape.rank() == 2 ? Mode::tm2d : Mode::em3d, .order = draft.order};
   const std::vector<Axis> axes = axes_of(made.mode);
-  const auto require_count = [&](const auto& list, std::size_t each, const char* what) {
-    if (list.size() != 1 && list.size() != each)
-      throw misfit(fmt::format("{}: {} values; expected 1 or {}", what, list.size(), each));
-  };
   if (draft.spacing.empty()) throw misfit("no spacing; expected m, one value or one for each axis");
   require_count(draft.spacing, axes.size(), "spacing");
   require_count(draft.pml, 2 * axes.size(), "pml");
@@ -233,6 +237,14 @@ void set_amplitudes(const ExperimentDraft& draft, Experiment& made) {
       made.shots[s].amplitudes.push_back(given.values[(s * of_shot + i) % given.values.size()]);
 }
 
+/// Places in cells of another size.
+void move_points(std::vector<SurveyShot>& shots, const std::array<double, 3>& from, const std::array<double, 3>& to) {
+  for (SurveyShot& shot : shots)
+    for (auto* points : {&shot.sources, &shot.receivers})
+      for (SurveyPoint& point : *points)
+        for (const std::size_t a : {0U, 1U, 2U}) point.at[a] *= from[a] / to[a];
+}
+
 void require_room(double bytes, std::size_t most_bytes) {
   if (bytes <= static_cast<double>(most_bytes)) return;
   throw Error(ErrorKind::budget, fmt::format("the experiment needs {}, {} are free", format_bytes(bytes),
@@ -259,14 +271,29 @@ Experiment experiment_of(ExperimentDraft draft, std::size_t most_bytes) {
   made.precision = draft.precision;
   made.dominant_frequency = draft.amplitude || !draft.wavelet ? draft.dominant_frequency : draft.wavelet->frequency;
   require_medium(made);
+  const GridSpec given = made.grid;
+  if (!draft.computed_spacing.empty()) {
+    require_count(draft.computed_spacing, axes.size(), "spacing of the computed cells");
+    std::array<double, 3> spacing = given.spacing;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      spacing[dimension(axes[i])] = draft.computed_spacing[draft.computed_spacing.size() == 1 ? 0 : i];
+    double growth = 1;
+    for (const Axis axis : axes) growth *= given.spacing[dimension(axis)] / spacing[dimension(axis)];
+    require_room(model_bytes * (1 + std::max(0.0, growth)), most_bytes);
+    resample(made, spacing);
+    require_medium(made);
+  }
   if (!draft.dt && !(draft.courant > 0 && draft.courant <= 1))
     throw misfit(fmt::format("courant = {}: expected above 0, at most 1", draft.courant));
   made.dt = draft.dt ? *draft.dt : draft.courant * largest_time_step(made);
+  made.dt_follows = !draft.dt && !draft.amplitude;
+  made.least_sub_steps = draft.least_sub_steps;
   made.steps = steps_of(draft);
   if (made.steps < 1) throw misfit(fmt::format("nt = {}: expected at least 1", made.steps));
-  const SurveyMaker survey(draft, made.grid.mode, made.grid.cells);
+  const SurveyMaker survey(draft, made.grid.mode, given.cells);
   require_room(model_bytes + survey.bytes(made.steps), most_bytes);
   made.shots = survey.shots();
+  move_points(made.shots, given.spacing, made.grid.spacing);
   set_amplitudes(draft, made);
   require_valid(made);
   return made;

@@ -35,9 +35,11 @@ struct ExperimentDraft {
 
   int order = 4;
   Precision precision = Precision::f32;
-  std::vector<Index> pml{10};  ///< one width, or low and high of each axis
+  std::vector<Index> pml{10};  ///< of the cells that are computed: one width, or low and high of each axis
   PmlSettings pml_settings{};
   bool corrected = false;
+  std::vector<double> computed_spacing{};  ///< m, as `spacing`; the model is put on such cells. Empty: those it has
+  Index least_sub_steps = 1;
 
   std::optional<double> dt{};  ///< s; unset: `courant` times the largest stable step
   double courant = 0.9;

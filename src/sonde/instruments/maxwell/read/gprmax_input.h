@@ -159,6 +159,7 @@ struct GprmaxInput {
   std::vector<GprmaxReceiver> receivers;
   std::vector<GprmaxReceiverArray> receiver_arrays;  ///< numbered after the receivers
   XyzIndex src_steps{}, rx_steps{};                  ///< cells per run
+  std::optional<Xyz> dipole_length{};                ///< of Hertzian dipoles along x, y and z; unset: of a cell
   std::vector<GprmaxSnapshot> snapshots;
   std::vector<GprmaxGeometryView> geometry_views;
   std::array<std::array<Index, 2>, 3> pml_cells{{{10, 10}, {10, 10}, {10, 10}}};  ///< [x, y, z][low, high]

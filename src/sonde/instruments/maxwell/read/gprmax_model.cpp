@@ -82,7 +82,7 @@ GprmaxSourcePoint point_of(const GprmaxSource& source, const GprmaxInput& input,
   if (magnetic)
     point.scale = 1 / volume;
   else if (source.kind == GprmaxSourceKind::hertzian_dipole)
-    point.scale = 1 / area;
+    point.scale = input.dipole_length ? (*input.dipole_length)[source.polarisation] / volume : 1 / area;
   else
     point.scale = source.resistance > 0 ? 1 / (source.resistance * area) : -1 / dl;
   return point;
@@ -205,6 +205,8 @@ std::vector<std::uint32_t> gprmax_cell_materials(const GprmaxInput& input) {
             static_cast<std::uint32_t>(&geometry.material(axes.to_arrays(at), along_x) - input.materials.data());
   return made;
 }
+
+GridSpec gprmax_grid(const GprmaxInput& input) { return grid_of(input, axes_of(input)); }
 
 std::size_t gprmax_model_bytes(const GprmaxInput& input) {
   const bool flat = input.flat_axis().has_value();

@@ -99,6 +99,8 @@ struct GprmaxModel {
 /// Which of GprmaxInput::materials each cell of the domain has, [z][y][x] in the axes of the file: of an object with
 /// several materials that of E along x. Holds 8 bytes for each cell while it is made, 4 in the end.
 [[nodiscard]] std::vector<std::uint32_t> gprmax_cell_materials(const GprmaxInput& input);
+/// GprmaxModel::grid.
+[[nodiscard]] GridSpec gprmax_grid(const GprmaxInput& input);
 /// Bytes of the medium and of what is in memory beside it while it is made.
 [[nodiscard]] std::size_t gprmax_model_bytes(const GprmaxInput& input);
 

@@ -132,15 +132,16 @@ class ObservedReader {
   ObservedData made_;
 };
 
+/// `cells` of the experiment have the length of one of the data.
 void require_same_points(const std::vector<SurveyPoint>& expected, const std::vector<SurveyPoint>& found,
-                         const std::string& what) {
+                         const std::array<double, 3>& cells, const std::string& what) {
   if (expected.size() != found.size())
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: {}; the experiment has {}", what, found.size(), expected.size()));
   for (std::size_t i = 0; i < expected.size(); ++i)
     for (const std::size_t a : {0U, 1U, 2U})
       // A millionth of a cell is rounding of a unit.
-      if (expected[i].component != found[i].component || !(std::abs(expected[i].at[a] - found[i].at[a]) < 1e-6))
+      if (expected[i].component != found[i].component || !(std::abs(expected[i].at[a] - found[i].at[a] * cells[a]) < 1e-6))
         throw Error(ErrorKind::bad_input,
                     fmt::format("{} {}: {} at [{}] cells (z, y, x); the experiment has {} at [{}]", what, i,
                                 name(found[i].component), fmt::join(found[i].at, ", "), name(expected[i].component),
@@ -211,10 +212,16 @@ void require_recorded_by(const Experiment& experiment, const ObservedData& data,
   if (!(std::abs(data.dt - experiment.dt) < 1e-6 * experiment.dt)) throw differ("dt", data.dt, experiment.dt);
   if (data.steps != experiment.steps) throw differ("nt", data.steps, experiment.steps);
   if (data.shots.size() != experiment.shots.size()) throw differ("shots", data.shots.size(), experiment.shots.size());
+  // Records of the same survey may have been computed on cells of another size.
+  std::array<double, 3> cells{1, 1, 1};
+  for (const Axis axis : axes_of(experiment.grid.mode)) {
+    const std::size_t a = dimension(axis);
+    if (data.spacing[a] > 0) cells[a] = data.spacing[a] / experiment.grid.spacing[a];
+  }
   for (std::size_t s = 0; s < data.shots.size(); ++s) {
     const std::string shot = fmt::format("{}: shot {}, ", what, s);
-    require_same_points(experiment.shots[s].sources, data.shots[s].sources, shot + "sources");
-    require_same_points(experiment.shots[s].receivers, data.shots[s].receivers, shot + "receivers");
+    require_same_points(experiment.shots[s].sources, data.shots[s].sources, cells, shot + "sources");
+    require_same_points(experiment.shots[s].receivers, data.shots[s].receivers, cells, shot + "receivers");
   }
 }
 

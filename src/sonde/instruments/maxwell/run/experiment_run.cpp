@@ -58,6 +58,7 @@ Operator make_operator(const Experiment& experiment, Threads threads, double lea
   return Operator({grid, medium_of(experiment, grid), {}, 0}, experiment.pml, experiment.dominant_frequency,
                   {.dt = experiment.dt,
                    .steps = experiment.steps,
+                   .least_ratio = experiment.least_sub_steps,
                    .corrected = experiment.corrected,
                    .precision = experiment.precision,
                    .threads = threads,

@@ -110,6 +110,14 @@ Problem problem_of(GprmaxModel& model, const GprmaxRunOptions& options) {
 
 }  // namespace
 
+double highest_frequency(const GprmaxInput& input) {
+  const Waveforms waveforms(input, input.time_step());
+  double highest = 0;
+  for (const GprmaxSource& source : input.sources)
+    highest = std::max(highest, waveforms.highest_frequency_of(source.waveform));
+  return highest;
+}
+
 struct GprmaxRun::Impl {
   GprmaxInput input;
   GprmaxModel model;
@@ -125,21 +133,13 @@ struct GprmaxRun::Impl {
         waves(
             problem_of(model, options), model.pml, 0,
             {.dt = model.dt, .steps = model.iterations - 1, .precision = options.precision, .device = options.device}) {
-    plan = plan_run(waves, highest_frequency());
+    plan = plan_run(waves, highest_frequency(input));
     divide(waves, options.processes, plan);
     plan.warnings = model.warnings;
     plan_memory();
   }
 
   [[nodiscard]] const Problem& problem() const { return waves.problem(); }
-
-  [[nodiscard]] double highest_frequency() const {
-    const Waveforms waveforms(input, model.dt);
-    double highest = 0;
-    for (const GprmaxSourcePoint& source : model.acquisition.sources)
-      highest = std::max(highest, waveforms.highest_frequency_of(source.waveform));
-    return highest;
-  }
 
   std::size_t add_medium(MemoryPlan& memory) const {
     if (problem().part) return maxwell::add_medium(waves, memory);

@@ -36,6 +36,9 @@ struct GprmaxRecord {
   std::vector<std::vector<GprmaxTrace>> traces;  ///< [receiver]
 };
 
+/// The highest frequency in the waveforms of a model's sources (signal/wavelet.h), Hz.
+[[nodiscard]] double highest_frequency(const GprmaxInput& input);
+
 /// The runs of a gprMax model: prepared once, then one after the other.
 class GprmaxRun {
  public:

@@ -74,7 +74,7 @@ struct Operator::Impl {
                               settings.dt, steps, most_ratio))
           .hint("take a smaller dt, or larger cells");
     // The limit of a model of vacuum is dt itself but for rounding.
-    ratio = std::max<Index>(1, static_cast<Index>(std::ceil(steps - 1e-9)));
+    ratio = std::max<Index>(settings.least_ratio, static_cast<Index>(std::ceil(steps - 1e-9)));
     problem.dt = settings.dt / static_cast<double>(ratio);
     problem.pml = pml_profiles(problem.grid, problem.medium, layers, problem.dt, dominant_frequency);
   }

@@ -126,6 +126,8 @@ class DraftMaker {
     if (counts("grid.order")) draft_.order = static_cast<int>(grid.order);
     if (counts("grid.dtype")) draft_.precision = grid.dtype;
     if (counts("grid.courant")) draft_.courant = grid.courant;
+    if (!grid.spacing.empty()) draft_.computed_spacing = parse_numbers(grid.spacing, "grid.spacing");
+    if (counts("grid.sub_steps")) draft_.least_sub_steps = grid.sub_steps;
     if (counts("grid.pml")) draft_.pml = whole_list(grid.pml, "grid.pml");
     if (counts("grid.time_dispersion")) draft_.corrected = grid.corrected;
     if (counts("grid.material_location")) draft_.material_location = grid.material_location;

@@ -57,6 +57,8 @@ struct GridTable {
   Index order = 4;
   Precision dtype = Precision::f32;
   double courant = 0.9;
+  std::string spacing;  ///< of the cells that are computed
+  Index sub_steps = 1;
   std::string pml = "10";
   PmlPreset pml_preset = PmlPreset::graded;
   std::optional<double> pml_grading, pml_sigma_factor, pml_kappa_max, pml_alpha_max, pml_alpha_min;

@@ -33,7 +33,7 @@ RunPlan plan_run(const Operator& waves, double highest_frequency) {
                .memory = {},
                .device_memory = {},
                .warnings = {}};
-  plan.least_cells_per_wavelength = grid.order() == 2 ? 5 : 3;
+  plan.least_cells_per_wavelength = least_cells_per_wavelength(grid.order());
   if (highest_frequency == 0) return plan;
   const double v = slowest_velocity(grid, waves.problem().medium, highest_frequency);
   plan.cells_per_wavelength = cells_per_wavelength(grid, v, highest_frequency);

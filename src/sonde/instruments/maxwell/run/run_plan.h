@@ -16,7 +16,7 @@ struct RunPlan {
   double dt = 0;                 ///< s, of an inner step
   double highest_frequency = 0;  ///< Hz, of the sources, where their spectrum falls below -40 dB
   double cells_per_wavelength = 0;
-  double least_cells_per_wavelength = 0;  ///< below which a run is not worth its time: 5 at order 2, else 3
+  double least_cells_per_wavelength = 0;  ///< of its order (stability.h)
   /// Numerical over true phase velocity at that frequency in the slowest medium, along an axis and along the diagonal.
   double velocity_along_axis = 0, velocity_along_diagonal = 0;
   MemoryPlan memory, device_memory;  ///< of the host, and of a GPU where one computes

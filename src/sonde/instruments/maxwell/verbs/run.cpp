@@ -21,6 +21,7 @@
 #include "sonde/instruments/maxwell/results/gprmax_result.h"
 #include "sonde/instruments/maxwell/run/gprmax_run.h"
 #include "sonde/instruments/maxwell/run/run_file.h"
+#include "sonde/instruments/maxwell/verbs/choose_grid.h"
 #include "sonde/instruments/maxwell/verbs/model_files.h"
 #include "sonde/instruments/maxwell/verbs/run_parts.h"
 #include "sonde/instruments/maxwell/verbs/verbs.h"
@@ -93,9 +94,10 @@ void refuse_results_of_a_run(const RunOptions& options, const GprmaxInput& input
   if (input.geometry_views.empty())
     throw Error(ErrorKind::bad_input, options.input + ": no #geometry_view, so nothing would be written")
         .hint("`sonde maxwell plot` draws the model");
-  for (const auto& [key, path] : {std::pair{"plot", options.plot}, {"snapshots", options.frames.snapshots}})
+  for (const auto& [key, path] : {std::pair{"plot", options.plot}, {"snapshots", options.frames.snapshots},
+                                  {"accuracy", options.accuracy}})
     if (!path.empty())
-      throw Error(ErrorKind::usage, setting("geometry_only") + " runs nothing that " + setting(key) + " could show")
+      throw Error(ErrorKind::usage, setting("geometry_only") + " runs nothing that " + setting(key) + " could be for")
           .hint("leave one of them out");
 }
 
@@ -156,6 +158,8 @@ void prepare(const RunOptions& given, const Ranks& ranks, Run& run, GprmaxJob& j
   if (options.output.empty()) options.output = usual_output(job.input, options.input, run);
   if (given.output.empty() || (writes_out(options) && options.runs > 1)) note_made_up_names();
   if (!run.silent()) require_outputs(options);
+  if (!options.accuracy.empty())
+    job.input = choose_grid(options.accuracy, options, job.input, options.runs, run);
   job.files.emplace(job.input, options.runs, options.output);
   GprmaxRun& gprmax = job.gprmax.emplace(prepare_gprmax(options, job.input, options.runs, ranks, run));
   job.frames.emplace(options.frames, framed(gprmax, options.dtype), run);
@@ -275,6 +279,7 @@ void RunOptions::describe(Fields& fields) {
               .metavar = "N",
               .letter = 'n'});
   describe_computing(fields);
+  describe_accuracy(fields, accuracy);
   describe_parts(fields);
   fields.add("plot", plot,
              {.help = "draw the traces: an A-scan of one, a B-scan of several runs or of the receivers of the first "
@@ -299,7 +304,16 @@ Verb run_verb() {
           "With stencils of order 4, 6 or 8 waves keep their velocity on coarser cells; the traces have the file's "
           "time step. Several processes (`mpirun -n 4 sonde maxwell run ...`) share the shots, and the runs of a model "
           "of gprMax, and write what one process writes. " +
-          setting("plot") + " draws an A-scan of one run and a B-scan of several.\n\n" + setting("snapshots") +
+          setting("plot") + " draws an A-scan of one run and a B-scan of several.\n\n" + setting("accuracy", "1%") +
+          " chooses order, cells and time step: the least work whose phase velocity is within 1 % of the true one, in "
+          "every direction and at every frequency of the source up to where its spectrum has fallen by 40 dB. The "
+          "alternatives are listed. A model of gprMax is run as if its #dx_dy_dz, #pml_cells and "
+          "#time_step_stability_factor said so: objects and positions keep their metres, the window its seconds, "
+          "dipoles their moment, layers at least their thickness and number of cells. Larger cells are taken only where "
+          "they change no object and no position, and models with plates, edges, voltage sources or "
+          "#geometry_objects_read keep their cells. The elements of other models become means, and where nothing says "
+          "time.dt it is chosen too.\n\n" +
+          setting("snapshots") +
           " writes the fields themselves as frames, for `sonde maxwell plot` and `sonde view`. #snapshot commands of "
           "a model write one file each into the folder MODEL_snaps: HDF5, or VTK ImageData where the name ends in "
           ".vti. #geometry_view commands write VTK ImageData and a picture beside the traces.",
@@ -309,6 +323,8 @@ Verb run_verb() {
                     "A line of 60 traces: cylinder1.out to cylinder60.out and cylinder_merged.out"},
                    {"mpirun -n 4 sonde maxwell run large.in --decompose 2x2x1", "One large grid by four processes"},
                    {"sonde maxwell run model.in -o traces.h5 --order 8 --dtype f64", "As one file of arrays"},
+                   {"sonde maxwell run model.in --accuracy 1% --dry-run",
+                    "The cheapest order, cells and steps for a phase velocity within 1 %, and what else there is"},
                    {"sonde maxwell run model.in --snapshots frames.h5 --snapshot-every 20 --snapshot-step 2",
                     "Every 20th step of every second node as frames, with the energy"},
                    {"sonde maxwell run crosshole.toml -o records.h5 --plot gather.png",

@@ -16,6 +16,7 @@
 #include "sonde/instruments/maxwell/results/records_chart.h"
 #include "sonde/instruments/maxwell/run/native_run.h"
 #include "sonde/instruments/maxwell/run/run_file.h"
+#include "sonde/instruments/maxwell/verbs/choose_grid.h"
 #include "sonde/instruments/maxwell/verbs/run_parts.h"
 
 namespace sonde::maxwell {
@@ -94,6 +95,7 @@ void run_native(const RunOptions& options, Run& run) {
     output = output_of(options, file, run);
     require_plot(options.plot);
     if (!output.empty()) require_contents_path(output, {".h5", ".nc", ".npz"});
+    if (!options.accuracy.empty()) choose_grid(options.accuracy, options, file, run);
     native.emplace(experiment_of(options, file, run), NativeRun::Kind::plain, processes_of(options, ranks),
                    run.device());
     frames.emplace(options.frames, framed(*native), run);

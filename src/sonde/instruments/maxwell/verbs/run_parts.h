@@ -44,7 +44,7 @@ struct ModelOptions {
 };
 
 struct RunOptions : ModelOptions {
-  std::string output, plot;
+  std::string output, plot, accuracy;
   Index runs = 1;
   bool geometry_only = false;
   FrameOptions frames;

@@ -12,6 +12,7 @@ namespace sonde::maxwell {
 [[nodiscard]] std::vector<VerifyRow> check_cavity(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_reciprocity(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_line_source(VerifySize size);
+[[nodiscard]] std::vector<VerifyRow> check_accuracy(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_dipole(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_layer(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_absorption(VerifySize size);

@@ -8,11 +8,12 @@
 namespace sonde::maxwell {
 
 std::span<const VerifyCheck> verify_checks() {
-  static constexpr std::array<VerifyCheck, 15> checks{{
+  static constexpr std::array<VerifyCheck, 16> checks{{
       {"energy", "energy and symmetry of the curls in a closed box", check_energy},
       {"cavity", "lowest mode of a closed box", check_cavity},
       {"reciprocity", "source and receiver swapped in a lossy heterogeneous medium", check_reciprocity},
       {"line_source", "line source in a uniform medium against Hankel functions", check_line_source},
+      {"accuracy", "grids that are chosen for an accuracy: predicted and measured phase velocity", check_accuracy},
       {"dipole", "dipole in a uniform medium against its closed form", check_dipole},
       {"layer", "half-space and lossy layer against Fresnel's coefficients", check_layer},
       {"absorption", "what absorbing layers reflect and keep", check_absorption},
