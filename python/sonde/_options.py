@@ -61,6 +61,15 @@ _ANNOTATIONS = {"text": "Text", "whole": "SupportsIndex", "real": "SupportsFloat
                 "list": "Text"}
 
 
+def annotation(field: dict[str, Any]) -> str:
+    """The type of a keyword. Words that are written like numbers may be the numbers."""
+    words = field["choices"]
+    if not words:
+        return _ANNOTATIONS[field["type"]]
+    numbers = words if all(word.isdecimal() for word in words) else []
+    return "Literal[" + ", ".join([f'"{word}"' for word in words] + numbers) + "]"
+
+
 def keywords_text() -> str:
     """The file _keywords.py: keywords as type checkers read them. `python -m sonde._options > _keywords.py` writes it."""
     lines = ["# SPDX-License-Identifier: Apache-2.0", '"""Keyword arguments for type checkers. Written by `python -m sonde._options`; do not edit."""', "",
@@ -73,8 +82,7 @@ def keywords_text() -> str:
         for field in _sonde.fields_of(call):
             if field["key"] in without:
                 continue
-            words = "Literal[" + ", ".join(f'"{word}"' for word in field["choices"]) + "]"
-            lines.append(f"    {field['key']}: {words if field['choices'] else _ANNOTATIONS[field['type']]} | None")
+            lines.append(f"    {field['key']}: {annotation(field)} | None")
     return "\n".join(lines) + "\n"
 
 

@@ -14,7 +14,7 @@ import types
 from typing import Any
 
 from . import _sonde
-from ._options import _ANNOTATIONS, parameter_text
+from ._options import annotation, parameter_text
 
 _HEAD = '''# SPDX-License-Identifier: Apache-2.0
 """The verbs of `sonde {instrument}` as functions. Written by `python -m sonde._verb_functions`; do not edit."""
@@ -38,15 +38,9 @@ def _parameter(key: str) -> str:
     return key + "_" if keyword.iskeyword(key) else key
 
 
-def _annotation(field: dict[str, Any]) -> str:
-    if field["choices"]:
-        return "Literal[" + ", ".join(f'"{word}"' for word in field["choices"]) + "]"
-    return _ANNOTATIONS[field["type"]]
-
-
 def _settings(fields: list[dict[str, Any]], tables: dict[str, bool]) -> dict[str, str]:
     """Annotations of the keywords: settings, and tables of a run file, of which a setting may have the name."""
-    keywords = {_parameter(f["key"]): _annotation(f) for f in fields}
+    keywords = {_parameter(f["key"]): annotation(f) for f in fields}
     for name, is_list in tables.items():
         key, kind = _parameter(name), _TABLES if is_list else _TABLE
         keywords[key] = f"{keywords[key]} | {kind}" if key in keywords else kind
@@ -70,8 +64,8 @@ def function_text(verb: dict[str, Any]) -> str:
     fields = _sonde.verb_fields(verb["name"])
     inputs = [field for field in fields if field["positional"]]
     settings = [field for field in fields if not field["positional"]]
-    head = [f"*{_parameter(f['key'])}: {_annotation(f)}" if f["type"] == "list"
-            else f"{_parameter(f['key'])}: {_annotation(f)}" + (" | None = None" if f["optional"] else "") for f in inputs]
+    head = [f"*{_parameter(f['key'])}: {annotation(f)}" if f["type"] == "list"
+            else f"{_parameter(f['key'])}: {annotation(f)}" + (" | None = None" if f["optional"] else "") for f in inputs]
     if not any(f["type"] == "list" for f in inputs):
         head.append("*")
     keywords = _settings(settings, verb["tables"])

@@ -40,7 +40,7 @@ struct BenchOptions {
   void describe(Fields& fields) {
     fields.positional(
         "case", bench_case,
-        {.help = "case, or the beginning of several; without one the cases are listed", .optional = true});
+        {.help = "case, or the beginning of several where none has that name; without one the cases are listed", .optional = true});
     fields.add("sizes", sizes, {.help = "sizes, smallest first; empty takes those of the case", .metavar = "A,B,..."});
     fields.add("devices", devices,
                {.help = "where to run; auto takes every device that can", .metavar = "auto|cpu,cuda"});
@@ -60,12 +60,14 @@ struct BenchOptions {
   }
 };
 
+/// The case of that name; those whose names begin with it where there is none.
 std::vector<const BenchCase*> chosen_cases(const std::string& wanted) {
   std::vector<const BenchCase*> chosen;
   std::vector<std::string> names;
   for (const BenchCase& each : bench_cases()) {
+    if (each.name == wanted) return {&each};
     names.push_back(each.name);
-    if (each.name == wanted || each.name.starts_with(wanted + "-")) chosen.push_back(&each);
+    if (each.name.starts_with(wanted + "-")) chosen.push_back(&each);
   }
   if (chosen.empty())
     throw Error(ErrorKind::usage, fmt::format("unknown case \"{}\"{}", wanted, did_you_mean(wanted, names)))

@@ -74,6 +74,10 @@ std::string scalar_text(const Value& value) {
   return number_text(value.as_real());
 }
 
+bool are_numbers(const std::vector<std::string>& words) {
+  return std::all_of(words.begin(), words.end(), [](const std::string& word) { return read_number<double>(word); });
+}
+
 bool is_scalar(const Value& value) { return value.is_text() || value.is_number() || value.is_bool(); }
 
 /// The values of a list, or of the lists in it one after the other, as texts; nothing for other values.
@@ -366,7 +370,9 @@ void Fields::assign(std::string_view key, const Value& value, std::string_view w
   } else if (field.type == FieldType::bytes) {
     assign_text(key, value.as_text(), place, origin);
   } else {
-    if (field.type == FieldType::choice && !value.is_text()) throw wrong();
+    // Words may be written like numbers: the order "4" is 4 too.
+    if (field.type == FieldType::choice && !value.is_text() && !(value.is_number() && are_numbers(field.choices)))
+      throw wrong();
     store_text(field, scalar_text(value), place, origin);
   }
   field.origin = origin;

@@ -13,10 +13,19 @@
 namespace sonde::maxwell {
 namespace {
 
+constexpr const char* what_is_read =
+    "traces are in files of gprMax (.out), of `sonde maxwell run` and `convert` (.h5) and of field formats (.dzt, .dt1, "
+    ".rd3, .rd7, .sgy); `plot` also draws frames (.h5) and models of gprMax (.in)";
+
 /// Of an HDF5 file; empty without one.
 std::string text_attribute(const std::string& path, const char* name) {
-  const auto value = Hdf5File::open(path).attribute("/", name);
-  return value ? value->text().value_or("") : "";
+  try {
+    const auto value = Hdf5File::open(path).attribute("/", name);
+    return value ? value->text().value_or("") : "";
+  } catch (Error& error) {
+    if (error.hint().empty() && error.message().ends_with("not an HDF5 file")) error.hint(what_is_read);
+    throw;
+  }
 }
 
 }  // namespace
@@ -29,7 +38,8 @@ LineFile line_file(const std::string& path) {
   if (output_ending(path) == ".out") return LineFile::gprmax;
   if (text_attribute(path, "format") == native_format) return LineFile::records;
   throw Error(ErrorKind::bad_file, fmt::format("{}: {}; expected traces of gprMax or of sonde, or a field format", path,
-                                               schema.empty() ? "no attribute schema" : "a file of " + schema));
+                                               schema.empty() ? "no attribute schema" : "a file of " + schema))
+      .hint(what_is_read);
 }
 
 GprmaxOutput read_model_traces(const std::string& path) {

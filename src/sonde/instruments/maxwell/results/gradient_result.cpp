@@ -18,7 +18,9 @@ constexpr const char* group = "gradient/";
 constexpr const char* gradient_schema = "sonde.maxwell.gradient/1";
 
 /// Of 1/2 sum (V/m)^2, where the records are electric.
-const char* gradient_unit(const std::string& name) { return name.starts_with("sigma") ? "(V/m)^2 m/S" : "(V/m)^2"; }
+const char* gradient_unit(const std::string& name) {
+  return name.starts_with("sigma") ? "(V/m)^2 m/S" : name.starts_with("debye/tau") ? "(V/m)^2/s" : "(V/m)^2";
+}
 
 void add_map(Contents& contents, const std::string& name, const std::vector<std::string>& axes, Array values,
              const std::vector<double>& spacing) {
@@ -37,10 +39,10 @@ void add_sources(Contents& contents, const std::vector<std::vector<double>>& sou
   contents.add(group + std::string("source"), std::move(axes), Array::from(all, made));
 }
 
-/// One component of a gprMax model in the axes of its file.
-Array in_file_axes(const GprmaxModel& model, const Grid& grid, const std::vector<double>& nodes) {
-  std::vector<double> made;
-  made.reserve(nodes.size());
+/// One component of a gprMax model in the axes of its file, at the end of `made`.
+void append_in_file_axes(const GprmaxModel& model, const Grid& grid, const std::vector<double>& nodes,
+                         std::vector<double>& made) {
+  made.reserve(made.size() + nodes.size());
   XyzIndex at{};
   for (at[2] = 0; at[2] < model.cells[2]; ++at[2])
     for (at[1] = 0; at[1] < model.cells[1]; ++at[1])
@@ -48,7 +50,6 @@ Array in_file_axes(const GprmaxModel& model, const Grid& grid, const std::vector
         const auto zyx = model.axes.to_arrays(at);
         made.push_back(nodes[static_cast<std::size_t>(grid.index(zyx[0], zyx[1], zyx[2]))]);
       }
-  return Array::from(made, {model.cells[2], model.cells[1], model.cells[0]});
 }
 
 /// The plane of two axes: of three without the flat one, else without y in its middle.
@@ -117,8 +118,7 @@ Contents gradient_contents(const Experiment& experiment, const SurveyGradient& g
     std::vector<std::string> pole_axes{"pole"};
     for (int axis = 0; axis < shape.rank(); ++axis) of_poles.append(shape[axis]);
     pole_axes.insert(pole_axes.end(), axes.begin(), axes.end());
-    made.add(group + std::string(name), std::move(pole_axes), Array::from(all, of_poles))
-        .unit(part == &ModelPole::tau ? "(V/m)^2/s" : "(V/m)^2");
+    add_map(made, name, pole_axes, Array::from(all, of_poles), spacing);
   }
   const Index shots = static_cast<Index>(experiment.shots.size());
   const Index sources = static_cast<Index>(experiment.shots.front().sources.size());
@@ -137,13 +137,23 @@ Contents gradient_contents(const GprmaxModel& model, const GprmaxGradient& gradi
     if (!c) continue;
     const std::size_t p = place(*c);
     const auto add = [&](const char* what, const std::vector<double>& nodes) {
-      if (!nodes.empty())
-        add_map(made, fmt::format("{}_{}", what, name(users)), {"z", "y", "x"}, in_file_axes(model, grid, nodes),
-                spacing);
+      if (nodes.empty()) return;
+      std::vector<double> values;
+      append_in_file_axes(model, grid, nodes, values);
+      add_map(made, fmt::format("{}_{}", what, name(users)), {"z", "y", "x"},
+              Array::from(values, {model.cells[2], model.cells[1], model.cells[0]}), spacing);
     };
     if (is_electric(*c)) {
       add("eps_r", gradient.medium.eps_r[p]);
       add("sigma", gradient.medium.sigma[p]);
+      for (const auto& [what, part] : {std::pair("deps", &DebyePole::deps), std::pair("tau", &DebyePole::tau)}) {
+        if (gradient.medium.poles.empty()) continue;
+        std::vector<double> values;
+        for (const DebyePole& pole : gradient.medium.poles) append_in_file_axes(model, grid, (pole.*part)[p], values);
+        add_map(made, fmt::format("debye/{}_{}", what, name(users)), {"pole", "z", "y", "x"},
+                Array::from(values, {std::ssize(gradient.medium.poles), model.cells[2], model.cells[1], model.cells[0]}),
+                spacing);
+      }
     } else {
       add("mu_r", gradient.medium.mu_r[p]);
     }

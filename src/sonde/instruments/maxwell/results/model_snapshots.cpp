@@ -32,10 +32,17 @@ Array interleaved(const std::array<Array, 3>& planes) {
   return made;
 }
 
+/// Of a run that was killed: no file that has its name, perhaps some that never got theirs (AtomicFile).
+bool holds_only_left_overs(const std::string& folder) {
+  return is_folder(folder) && std::ranges::all_of(entries_of(folder), [](const std::filesystem::path& each) {
+           return each.filename().string().find(".partial-") != std::string::npos;
+         });
+}
+
 }  // namespace
 
 ResultFolder::ResultFolder(std::string path) : path_(std::move(path)) {
-  made_ = !path_exists(path_);
+  made_ = !path_exists(path_) || holds_only_left_overs(path_);
   make_folders(path_);
 }
 

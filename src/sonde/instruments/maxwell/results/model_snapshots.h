@@ -10,7 +10,8 @@
 
 namespace sonde::maxwell {
 
-/// A folder for results that appear together: made if it is absent, and then removed again if it ends up empty.
+/// A folder for results that appear together: made if it is absent, and then removed again if it ends up empty, as is
+/// one that a run which was killed has left.
 class ResultFolder {
  public:
   explicit ResultFolder(std::string path);

@@ -47,7 +47,7 @@ struct GridQuestion {
   Index steps = 0;                ///< of them
   bool keeps_dt = false;          ///< whether the records must have that step: then inner ones divide it
   /// The grid of the model with cells so many times as large, of any order; nothing where it allows none.
-  std::function<std::optional<GridSpec>(double factor)> cells;
+  std::function<std::optional<GridSpec>(double factor)> cells{};
 };
 
 /// Of an experiment: cells of any size, with layers that are not thinner than they are and have no fewer cells.

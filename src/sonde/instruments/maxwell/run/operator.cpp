@@ -476,7 +476,8 @@ void Operator::add_memory(MemoryPlan& memory, std::size_t sources, std::size_t r
     const Wanted wanted = impl_->wanted(*of);
     std::size_t arrays = 0;
     for (const Component c : grid.components())
-      arrays += is_electric(c)    ? ((wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0)) * (wanted.squares ? 2 : 1) + 2
+      arrays += is_electric(c)    ? ((wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0)) * (wanted.squares ? 2 : 1) + 2 +
+                                     (wanted.poles ? 2 * impl_->problem.medium.poles.size() : 0)
                 : wanted.magnetic ? 2
                                   : 0;
     most = std::max(most, memory.add("gradient of a shot", sizeof(double) * nodes * arrays, "float64"));

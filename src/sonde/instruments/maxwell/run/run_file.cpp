@@ -3,11 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
+#include "sonde/engine/base/sha256.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/options/tables_page.h"
 #include "sonde/engine/options/toml.h"
@@ -146,6 +152,16 @@ class DraftMaker {
   ExperimentDraft draft_;
 };
 
+/// "FILE.h5:DATASET" or "FILE.npy" as the name without its folder and what is in the file; other texts as they are.
+std::string by_content(const std::string& text) {
+  const std::string path = is_plain_file(text) ? text : text.substr(0, text.rfind(':'));
+  std::ifstream file(path, std::ios::binary);
+  if (!is_plain_file(path) || !file) return text;
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  return fmt::format("{}{}, SHA-256 {}", std::filesystem::path(path).filename().string(), text.substr(path.size()),
+                     hexadecimal(sha256(bytes)));
+}
+
 }  // namespace
 
 RunFile::RunFile() {
@@ -170,6 +186,27 @@ void RunFile::read(const std::string& path) {
 }
 
 void RunFile::parse(std::string_view text, const std::string& name) { parse_toml(text, name, tables_); }
+
+Value RunFile::echo_by_content() const {
+  constexpr std::array<std::pair<const char*, const char*>, 12> inputs{{{"model", "file"},
+                                                                        {"model", "eps_r"},
+                                                                        {"model", "sigma"},
+                                                                        {"model", "mu_r"},
+                                                                        {"survey", "sources"},
+                                                                        {"survey", "receivers"},
+                                                                        {"source", "file"},
+                                                                        {"data", "file"},
+                                                                        {"data", "true_model"},
+                                                                        {"data", "weight"},
+                                                                        {"data", "mute"},
+                                                                        {"inversion", "mask"}}};
+  Value made = tables_.echo();
+  for (const auto& [table, key] : inputs) {
+    Value& setting = made[table][key];
+    if (setting.is_text()) setting = Value(by_content(setting.as_text()));
+  }
+  return made;
+}
 
 std::string RunFile::text() const { return to_toml(tables_.echo()); }
 

@@ -126,6 +126,8 @@ class RunFile {
 
   [[nodiscard]] Tables& tables() { return tables_; }
   [[nodiscard]] const Tables& tables() const { return tables_; }
+  /// The resolved settings; a file that they name is its name and the SHA-256 of its content, wherever it is.
+  [[nodiscard]] Value echo_by_content() const;
   /// The resolved settings as the text of a run file: reading it repeats the run.
   [[nodiscard]] std::string text() const;
 

@@ -77,17 +77,18 @@ Places places_of(const FwiOptions& options, const RunFile& file, const Run& run)
   return {folder};
 }
 
-/// What decides an inversion: everything but where and how often files are written and fields are kept.
+/// What decides an inversion: everything but where and how often files are written and fields are kept. Inputs count by
+/// their content, so that all files may move.
 std::string deciding_settings(const RunFile& file) {
-  const Value all = file.tables().echo();
+  const Value all = file.echo_by_content();
   Value made = Value::object();
   for (const auto& [name, table] : all.members())
     if (name != "output" && name != "storage") made[name] = table;
   return to_toml(made);
 }
 
-void require_same_settings(const CheckpointReader& checkpoint, const RunFile& file) {
-  const std::string before = checkpoint.options(), now = deciding_settings(file);
+void require_same_settings(const CheckpointReader& checkpoint, const std::string& now) {
+  const std::string before = checkpoint.options();
   if (before == now) return;
   const std::vector<std::string> old_lines = split(before, '\n'), new_lines = split(now, '\n');
   std::size_t i = 0;
@@ -103,6 +104,7 @@ void require_same_settings(const CheckpointReader& checkpoint, const RunFile& fi
 /// All that an inversion begins with.
 struct Prepared {
   RunFile file;
+  std::string deciding;  ///< deciding_settings()
   Places places;
   Experiment experiment;
   ObservedData observed;
@@ -122,6 +124,7 @@ void read_inputs(const FwiOptions& options, Run& run, Prepared& made) {
     throw Error(ErrorKind::bad_input, "no data.file: expected records, as `sonde maxwell run` writes them");
   made.observed = read_data(file, run);
   made.experiment = experiment_of(options, file, run);
+  made.deciding = deciding_settings(file);
   made.settings = file.inversion.settings();
   made.unknowns = file.inversion.parameters(made.experiment.grid.mode, made.experiment.dominant_frequency);
   if (!file.data.true_model.empty()) {
@@ -261,8 +264,7 @@ class Inverting final : public LongWork {
   }
   void save() override {
     if (!writes_) return;
-    CheckpointWriter writer(prepared_.places.checkpoint(), checkpoint_kind(), done(),
-                            deciding_settings(prepared_.file));
+    CheckpointWriter writer(prepared_.places.checkpoint(), checkpoint_kind(), done(), prepared_.deciding);
     inversion_.save(writer);
     put_kept(writer, kept_);
     writer.finish();
@@ -414,7 +416,7 @@ std::unique_ptr<CheckpointReader> open_checkpoint(const FwiOptions& options, con
     throw Error(ErrorKind::usage, setting("resume") + " needs the folder of the inversion")
         .hint("name it with " + setting("output"));
   auto checkpoint = std::make_unique<CheckpointReader>(prepared.places.checkpoint(), checkpoint_kind());
-  require_same_settings(*checkpoint, prepared.file);
+  require_same_settings(*checkpoint, prepared.deciding);
   return checkpoint;
 }
 

@@ -127,6 +127,11 @@ struct GradientJob {
   Experiment experiment;
 };
 
+void require_poles(const GradientOptions& options, std::size_t poles) {
+  if (options.of().poles && poles == 0)
+    throw Error(ErrorKind::bad_input, options.named() + ": no Debye poles to differentiate by");
+}
+
 void read_inputs(const GradientOptions& options, const Ranks& ranks, Run& run, GradientJob& job) {
   (void)options.parts(ranks);
   read_settings(options, run, job.file);
@@ -141,8 +146,7 @@ void read_inputs(const GradientOptions& options, const Ranks& ranks, Run& run, G
           .hint("leave it out; fwi weighs records");
   job.observed = read_data(job.file, run);
   job.experiment = experiment_of(options, job.file, run);
-  if (options.of().poles && job.experiment.poles.empty())
-    throw Error(ErrorKind::bad_input, options.named() + ": no Debye poles to differentiate by");
+  require_poles(options, job.experiment.poles.size());
   require_recorded_by(job.experiment, job.observed, job.file.data.file);
 }
 
@@ -202,9 +206,6 @@ void gprmax_gradient(const GradientOptions& options, Run& run) {
     if (ranks.size() > 1 && !options.parts(ranks))
       throw Error(ErrorKind::usage, fmt::format("{} processes for the gradient of one run", ranks.size()))
           .hint("divide the grid with " + setting("decompose") + ", or start one process, which uses all cores");
-    if (options.of().poles)
-      throw Error(ErrorKind::not_supported, options.input + ": poles of a model of gprMax have no gradient")
-          .hint("take a native model");
     lent.tables().take(run.settings());
     if (lent.data.file.empty())
       throw Error(ErrorKind::usage, setting("observed") + " is missing")
@@ -213,6 +214,7 @@ void gprmax_gradient(const GradientOptions& options, Run& run) {
     require_outputs(options, output);
     input = read_gprmax_input(options.input);
     gprmax.emplace(prepare_gprmax(options, input, 1, ranks, run));
+    require_poles(options, gprmax->waves().problem().medium.poles.size());
     run.require_room_for(lent.data.file);
   });
   if (!read) return;
@@ -257,6 +259,8 @@ Verb gradient_verb() {
                     "By eps_r and sigma of every cell, and as maps"},
                    {"sonde maxwell gradient model.in --observed field.out --wrt eps_r",
                     "Of a model of gprMax, by eps_r at every edge of its cells"},
+                   {"sonde maxwell gradient wet.in --observed field.out --wrt debye",
+                    "By deps and tau of the poles of #add_dispersion_debye, at every edge"},
                    {"sonde maxwell gradient large.h5 --observed field.h5 --storage-compression auto "
                     "--sampling-interval auto --dry-run",
                     "What would be kept where, without running it"}},
