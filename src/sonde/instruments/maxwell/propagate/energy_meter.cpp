@@ -2,10 +2,12 @@
 #include "sonde/instruments/maxwell/propagate/energy_meter.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <numeric>
 
 #include "sonde/instruments/maxwell/grid/constants.h"
+#include "sonde/instruments/maxwell/propagate/grid_part.h"
 #include "sonde/instruments/maxwell/propagate/kept_fields.h"
 
 namespace sonde::maxwell {
@@ -32,8 +34,12 @@ struct EnergyMeter<T>::Impl {
         magnetic(electric.size()),
         old(electric.size()) {
     for (const Axis axis : all_axes) {
-      box.first[dimension(axis)] = p.grid.low(axis);
-      box.last[dimension(axis)] = p.grid.low(axis) + p.grid.cells(axis);
+      const std::size_t a = dimension(axis);
+      box.first[a] = p.grid.low(axis);
+      box.last[a] = p.grid.low(axis) + p.grid.cells(axis);
+      if (!p.part) continue;
+      box.first[a] = std::max(box.first[a], p.part->own().first[a]);
+      box.last[a] = std::max(box.first[a], std::min(box.last[a], p.part->own().last[a]));
     }
   }
 
@@ -118,10 +124,11 @@ void EnergyMeter<T>::measure_next(bool measured) {
 
 template <class T>
 FieldEnergy EnergyMeter<T>::taken() const {
-  const auto half_sum = [this](const std::vector<double>& planes, double constant) {
-    return constant / 2 * impl_->problem.grid.cell_volume() * std::accumulate(planes.begin(), planes.end(), 0.0);
-  };
-  return {half_sum(impl_->electric, eps0), half_sum(impl_->magnetic, mu0)};
+  const auto sum = [](const std::vector<double>& planes) { return std::accumulate(planes.begin(), planes.end(), 0.0); };
+  std::array<double, 2> sums{sum(impl_->electric), sum(impl_->magnetic)};
+  const Problem& problem = impl_->problem;
+  if (problem.part) problem.part->add_up(sums);
+  return {eps0 / 2 * problem.grid.cell_volume() * sums[0], mu0 / 2 * problem.grid.cell_volume() * sums[1]};
 }
 
 template class EnergyMeter<float>;

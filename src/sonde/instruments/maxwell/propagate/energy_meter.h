@@ -27,7 +27,7 @@ class EnergyMeter {
   [[nodiscard]] PlaneHooks hooks();
   /// Before a step: whether it is measured.
   void measure_next(bool measured);
-  /// Behind a step that was measured.
+  /// Behind a step that was measured. Of a divided grid the sum over its ranks, which all make the call.
   [[nodiscard]] FieldEnergy taken() const;
 
  private:

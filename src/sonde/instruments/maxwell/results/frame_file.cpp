@@ -51,6 +51,12 @@ std::vector<double> FrameSpec::positions(std::size_t users) const {
   return made;
 }
 
+void for_each_plane(const FrameSpec& spec, const LiveFields& fields,
+                    const std::function<void(Component c, Index z, const Array& plane)>& body) {
+  for (const Component c : spec.components())
+    for (Index z = 0; z < spec.sampling.count[2]; ++z) body(c, z, sampled_plane(fields, spec.sampling, c, z));
+}
+
 FrameFile::FrameFile(const std::string& path, FrameSpec spec, const OutputRole& role)
     : spec_(std::move(spec)),
       file_(path, role),
@@ -81,12 +87,10 @@ FrameFile::FrameFile(const std::string& path, FrameSpec spec, const OutputRole& 
 void FrameFile::add(Index frame, double time, const LiveFields& fields) {
   assert(frame < spec_.frames && fields.precision() == spec_.precision);
   times_[static_cast<std::size_t>(frame)] = time;
-  for (const Component c : spec_.components())
-    for (Index z = 0; z < spec_.sampling.count[2]; ++z) {
-      const Array plane = sampled_plane(fields, spec_.sampling, c, z);
-      file_.write_box(path_of(c), {frame, z, 0, 0}, {1, 1, plane.shape()[0], plane.shape()[1]}, plane.dtype(),
-                      plane.data());
-    }
+  for_each_plane(spec_, fields, [&](Component c, Index z, const Array& plane) {
+    file_.write_box(path_of(c), {frame, z, 0, 0}, {1, 1, plane.shape()[0], plane.shape()[1]}, plane.dtype(),
+                    plane.data());
+  });
 }
 
 void FrameFile::add_energy(Index frame, const FieldEnergy& energy) {

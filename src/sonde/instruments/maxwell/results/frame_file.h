@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ struct FrameSpec {
   /// Positions of the samples along x, y or z, m: of nodes on planes, or of the centres of cells.
   [[nodiscard]] std::vector<double> positions(std::size_t users) const;
 };
+
+/// Calls body(component in the axes of the file, z, sampled_plane()) for what a frame has, in the order of its file.
+void for_each_plane(const FrameSpec& spec, const LiveFields& fields,
+                    const std::function<void(Component c, Index z, const Array& plane)>& body);
 
 /// Frames of a run in one HDF5 file of schema sonde.maxwell.snapshots/1, written while it goes: for each component
 /// [time][z][y][x] in V/m or A/m; `time` of E and `time_of_h` in s; `x`, `y`, `z` in m; the energy in the model in J

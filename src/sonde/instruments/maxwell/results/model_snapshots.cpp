@@ -2,6 +2,7 @@
 #include "sonde/instruments/maxwell/results/model_snapshots.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sonde/engine/base/paths.h"
 #include "sonde/engine/io/output_ending.h"
@@ -32,18 +33,22 @@ Array interleaved(const std::array<Array, 3>& planes) {
   return made;
 }
 
-/// Of a run that was killed: no file that has its name, perhaps some that never got theirs (AtomicFile).
-bool holds_only_left_overs(const std::string& folder) {
-  return is_folder(folder) && std::ranges::all_of(entries_of(folder), [](const std::filesystem::path& each) {
-           return each.filename().string().find(".partial-") != std::string::npos;
-         });
+/// Of a run that was killed: no file that has its name, but some that never got theirs (AtomicFile).
+bool holds_left_overs_only(const std::string& folder) {
+  const std::vector<std::filesystem::path> held = entries_of(folder);
+  return !held.empty() && std::ranges::all_of(held, [](const std::filesystem::path& each) {
+    return each.filename().string().find(".partial-") != std::string::npos;
+  });
 }
 
 }  // namespace
 
-ResultFolder::ResultFolder(std::string path) : path_(std::move(path)) {
-  made_ = !path_exists(path_) || holds_only_left_overs(path_);
-  make_folders(path_);
+std::string ResultFolder::file(const std::string& name) {
+  if (!std::exchange(used_, true)) {
+    made_ = !path_exists(path_) || (is_folder(path_) && holds_left_overs_only(path_));
+    make_folders(path_);
+  }
+  return (std::filesystem::path(path_) / name).string();
 }
 
 ResultFolder::~ResultFolder() {
@@ -53,7 +58,9 @@ ResultFolder::~ResultFolder() {
 
 ModelSnapshots::ModelSnapshots(const GprmaxModel& model, Precision precision, double inner_dt,
                                const std::string& folder)
-    : model_(model), precision_(precision), inner_dt_(inner_dt), folder_(folder) {}
+    : model_(model), precision_(precision), inner_dt_(inner_dt) {
+  if (!folder.empty()) folder_.emplace(folder);
+}
 
 std::string ModelSnapshots::file_name(const GprmaxSnapshotBox& box) {
   const std::string ending = output_ending(box.file);
@@ -66,36 +73,37 @@ void ModelSnapshots::look(Index step, const LiveFields& fields) {
 }
 
 void ModelSnapshots::write(const GprmaxSnapshotBox& box, const LiveFields& fields) {
-  const Sampling sampling = sampling_of(box, model_.axes);
-  const std::string path = folder_.file(file_name(box));
-  if (output_ending(path) == ".vti") return write_image(path, sampling, fields);
-  FrameFile& file = arrays_.emplace_back(path,
-                                         FrameSpec{.title = model_.title,
-                                                   .sampling = sampling,
-                                                   .grid = model_.grid,
-                                                   .spacing = model_.spacing,
-                                                   .precision = precision_,
-                                                   .magnetic_delay = inner_dt_ / 2},
-                                         side_output(what_it_is, FileMark::hdf5));
+  const FrameSpec spec{.title = model_.title,
+                       .sampling = sampling_of(box, model_.axes),
+                       .grid = model_.grid,
+                       .spacing = model_.spacing,
+                       .precision = precision_,
+                       .magnetic_delay = inner_dt_ / 2};
+  if (output_ending(file_name(box)) == ".vti") return write_image(file_name(box), spec.sampling, fields);
+  if (!folder_) return for_each_plane(spec, fields, [](Component, Index, const Array&) {});
+  FrameFile& file =
+      arrays_.emplace_back(folder_->file(file_name(box)), spec, side_output(what_it_is, FileMark::hdf5));
   file.add(0, static_cast<double>(box.before_step - 1) * model_.dt, fields);
   file.close();
 }
 
-void ModelSnapshots::write_image(const std::string& path, const Sampling& sampling, const LiveFields& fields) {
+void ModelSnapshots::write_image(const std::string& name, const Sampling& sampling, const LiveFields& fields) {
   const DType dtype = precision_ == Precision::f32 ? DType::f32 : DType::f64;
   VtiFile::Image image{.cells = sampling.count, .values = {{"E-field", dtype, 3}, {"H-field", dtype, 3}}};
   for (std::size_t u = 0; u < 3; ++u) {
     image.origin[u] = static_cast<double>(sampling.first[u]) * model_.spacing[u];
     image.spacing[u] = static_cast<double>(sampling.step[u]) * model_.spacing[u];
   }
-  VtiFile& file = images_.emplace_back(path, std::move(image), side_output(what_it_is, FileMark::text));
+  VtiFile* const file = folder_ ? &images_.emplace_back(folder_->file(name), std::move(image),
+                                                        side_output(what_it_is, FileMark::text))
+                                : nullptr;
   for (const auto& components : {electric_components, magnetic_components})
     for (Index z = 0; z < sampling.count[2]; ++z) {
       std::array<Array, 3> planes;
       for (std::size_t u = 0; u < 3; ++u) planes[u] = sampled_plane(fields, sampling, components[u], z);
-      file.write(dtype == DType::f32 ? interleaved<float>(planes) : interleaved<double>(planes));
+      if (file != nullptr) file->write(dtype == DType::f32 ? interleaved<float>(planes) : interleaved<double>(planes));
     }
-  file.close();
+  if (file != nullptr) file->close();
 }
 
 std::vector<std::string> ModelSnapshots::finish() {

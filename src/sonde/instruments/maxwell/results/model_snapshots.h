@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sonde/instruments/maxwell/results/frame_file.h"
@@ -10,21 +11,19 @@
 
 namespace sonde::maxwell {
 
-/// A folder for results that appear together: made if it is absent, and then removed again if it ends up empty, as is
-/// one that a run which was killed has left.
+/// A folder for results that appear together: made with the first file if it is absent, and then removed again if it
+/// ends up empty, as is one in which a run that was killed has left nothing but unfinished files.
 class ResultFolder {
  public:
-  explicit ResultFolder(std::string path);
+  explicit ResultFolder(std::string path) : path_(std::move(path)) {}
   ~ResultFolder();
   ResultFolder(const ResultFolder&) = delete;
   ResultFolder& operator=(const ResultFolder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const {
-    return (std::filesystem::path(path_) / name).string();
-  }
+  [[nodiscard]] std::string file(const std::string& name);
 
  private:
   std::string path_;
-  bool made_ = false;
+  bool used_ = false, made_ = false;
 };
 
 /// The #snapshot commands of one run of a model: E and H at the centres of cells before the step that each names,
@@ -32,6 +31,7 @@ class ResultFolder {
 /// as in the files of gprMax; others are FrameFile of one frame, with ".h5" behind the name if it is not there.
 class ModelSnapshots {
  public:
+  /// Without a folder nothing is written: the part of a process whose fields another one gathers.
   ModelSnapshots(const GprmaxModel& model, Precision precision, double inner_dt, const std::string& folder);
 
   /// The file of a snapshot in its folder: "slice.h5".
@@ -43,12 +43,12 @@ class ModelSnapshots {
 
  private:
   void write(const GprmaxSnapshotBox& box, const LiveFields& fields);
-  void write_image(const std::string& path, const Sampling& sampling, const LiveFields& fields);
+  void write_image(const std::string& name, const Sampling& sampling, const LiveFields& fields);
 
   const GprmaxModel& model_;
   Precision precision_;
   double inner_dt_;
-  ResultFolder folder_;  // before the files, which are removed first
+  std::optional<ResultFolder> folder_;  // before the files, which are removed first
   std::vector<FrameFile> arrays_;
   std::vector<VtiFile> images_;
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/maxwell/propagate/grid_part.h"
 
 namespace sonde::maxwell {
 namespace {
@@ -23,39 +24,54 @@ std::vector<XyzIndex> corners_of(const Sampling& sampling, Component c) {
   return made;
 }
 
-/// Adds the samples of one row, those on and behind a wall but zero.
-template <class T>
-void add_row(const View<const T, 3>& field, const Sampling& sampling, const XyzIndex& from, std::vector<double>& to) {
-  XyzIndex stride{}, extent{};
-  for (std::size_t u = 0; u < 3; ++u) {
-    stride[u] = field.stride[dimension(sampling.axes.axis(u))];
-    extent[u] = field.extent[dimension(sampling.axes.axis(u))];
-  }
-  if (from[0] >= extent[0] || from[1] >= extent[1] || from[2] >= extent[2]) return;
-  const T* first = field.data + from[0] * stride[0] + from[1] * stride[1] + from[2] * stride[2];
-  const Index step = sampling.step[0] * stride[0];
-  const Index inside = std::min(sampling.count[0], (extent[0] - from[0] - 1) / sampling.step[0] + 1);
-  for (Index x = 0; x < inside; ++x) to[static_cast<std::size_t>(x)] += static_cast<double>(first[x * step]);
-}
+/// The nodes that a run has of its grid, in the axes of the file: all of them, or those of a part.
+struct Nodes {
+  XyzIndex origin{};         ///< of the arrays
+  XyzIndex first{}, last{};  ///< own nodes on them
+  XyzIndex stride{};
+
+  /// On the arrays, where the node `at` of the grid is an own one along this axis.
+  [[nodiscard]] bool has(std::size_t u, Index at) const { return at - origin[u] >= first[u] && at - origin[u] < last[u]; }
+};
 
 template <class T>
-void fill(const View<const T, 3>& field, const Sampling& sampling, const std::vector<XyzIndex>& corners, Index z,
-          View<T, 2> plane) {
+Nodes nodes_of(const LiveFields& fields, const GprmaxAxes& axes, const View<const T, 3>& field) {
+  const GridPart* const part = fields.part();
+  Nodes made;
+  for (std::size_t u = 0; u < 3; ++u) {
+    const std::size_t a = dimension(axes.axis(u));
+    made.stride[u] = field.stride[a];
+    made.first[u] = part != nullptr ? part->own().first[a] : 0;
+    made.last[u] = part != nullptr ? part->own().last[a] : field.extent[a];
+    made.origin[u] = part != nullptr ? part->array().first[a] : 0;
+  }
+  return made;
+}
+
+/// Adds the samples of one row that are there; on and behind a wall they are zero.
+template <class T>
+void add_row(const View<const T, 3>& field, const Nodes& nodes, const Sampling& sampling, const XyzIndex& from,
+             double* to) {
+  if (!nodes.has(1, from[1]) || !nodes.has(2, from[2])) return;
+  const T* row = field.data + (from[1] - nodes.origin[1]) * nodes.stride[1] +
+                 (from[2] - nodes.origin[2]) * nodes.stride[2];
+  for (Index x = 0, at = from[0]; x < sampling.count[0]; ++x, at += sampling.step[0])
+    if (nodes.has(0, at)) to[x] += static_cast<double>(row[(at - nodes.origin[0]) * nodes.stride[0]]);
+}
+
+/// Sums of the corners, [y][x].
+template <class T>
+void add_plane(const View<const T, 3>& field, const Nodes& nodes, const Sampling& sampling,
+               const std::vector<XyzIndex>& corners, Index z, std::vector<double>& sums) {
   constexpr Index least_samples = 4096;  // some microseconds, so that a task costs little beside them
-  const auto count = static_cast<double>(corners.size());
-  parallel_for(plane.extent[0], std::max<Index>(1, least_samples / plane.extent[1]),
+  parallel_for(sampling.count[1], std::max<Index>(1, least_samples / sampling.count[0]),
                [&](Index begin, Index end, Worker&) {
-                 std::vector<double> row(static_cast<std::size_t>(plane.extent[1]));
-                 for (Index y = begin; y < end; ++y) {
-                   std::fill(row.begin(), row.end(), 0.0);
+                 for (Index y = begin; y < end; ++y)
                    for (const XyzIndex& far : corners)
-                     add_row(field, sampling,
+                     add_row(field, nodes, sampling,
                              {sampling.first[0] + far[0], sampling.first[1] + sampling.step[1] * y + far[1],
                               sampling.first[2] + sampling.step[2] * z + far[2]},
-                             row);
-                   for (Index x = 0; x < plane.extent[1]; ++x)
-                     plane(y, x) = static_cast<T>(row[static_cast<std::size_t>(x)] / count);
-                 }
+                             sums.data() + y * sampling.count[0]);
                });
 }
 
@@ -72,8 +88,16 @@ Array sampled_plane(const LiveFields& fields, const Sampling& sampling, Componen
   const Component c = sampling.axes.component(users);
   if (!fields.grid().has(c)) return made;
   const std::vector<XyzIndex> corners = corners_of(sampling, c);
-  fields.view(c, Part::padded,
-              [&]<class T>(const View<const T, 3>& field) { fill(field, sampling, corners, z, made.view<T, 2>()); });
+  std::vector<double> sums(static_cast<std::size_t>(made.count()));
+  fields.view(c, Part::padded, [&]<class T>(const View<const T, 3>& field) {
+    add_plane(field, nodes_of(fields, sampling.axes, field), sampling, corners, z, sums);
+  });
+  if (fields.part() != nullptr) fields.part()->add_up(sums);
+  const auto count = static_cast<double>(corners.size());
+  const auto fill = [&]<class T>(T* to) {
+    for (const double sum : sums) *to++ = static_cast<T>(sum / count);
+  };
+  dtype == DType::f32 ? fill(static_cast<float*>(made.data())) : fill(static_cast<double*>(made.data()));
   return made;
 }
 

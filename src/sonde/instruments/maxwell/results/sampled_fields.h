@@ -18,7 +18,7 @@ struct Sampling {
 };
 
 /// One plane [y][x] of a component in the axes of the file, f32 or f64 as the fields are; zero where the run has no
-/// such component, and behind the walls.
+/// such component, and behind the walls. Of a divided grid all ranks make the call and get the plane.
 [[nodiscard]] Array sampled_plane(const LiveFields& fields, const Sampling& sampling, Component users, Index z);
 
 /// Whether a run of this mode has the component of the file's axes.

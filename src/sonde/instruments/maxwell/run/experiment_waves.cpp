@@ -14,6 +14,7 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/ranks/tree_sum.h"
 #include "sonde/instruments/maxwell/run/experiment_run.h"
+#include "sonde/instruments/maxwell/run/run_plan.h"
 
 namespace sonde::maxwell {
 namespace {
@@ -109,7 +110,9 @@ struct ExperimentWaves::Impl {
     MemoryPlan made;
     const auto [sources, receivers] = points();
     const GradientOf of = at_most();
+    add_medium(operators.front(), made);
     operators.front().add_memory(made, sources, receivers, &of);
+    if (settings.gauss_newton && !on_gpu()) operators.front().add_born_memory(made);
     return made;
   }
 
@@ -120,7 +123,9 @@ struct ExperimentWaves::Impl {
     MemoryPlan made;
     const auto [sources, receivers] = points();
     const GradientOf of = at_most();
-    if (on_gpu()) operators.front().add_device_memory(made, sources, receivers, &of);
+    if (!on_gpu()) return made;
+    operators.front().add_device_memory(made, sources, receivers, &of);
+    if (settings.gauss_newton) operators.front().add_born_memory(made);
     return made;
   }
 

@@ -17,6 +17,7 @@ namespace sonde::maxwell {
 struct WaveSettings {
   GradientOf of{};               ///< eps_r, sigma and padding
   double least_eps_r = 0;        ///< of the models to come; 0: that of the experiment
+  bool gauss_newton = false;     ///< whether gauss_newton() will be called: then its memory is planned
   double highest_frequency = 0;  ///< Hz, of sources and residuals: decides the safe sampling interval
   StorageSettings storage{};
   Ranks ranks = Ranks::alone();  ///< that share the shots: each runs neighbouring ones

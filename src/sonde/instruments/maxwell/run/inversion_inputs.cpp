@@ -125,8 +125,10 @@ Mask make_mask(const RunFile& run_file, const Experiment& experiment, const Find
 }
 
 WaveSettings wave_settings(const RunFile& run_file, const ParameterSettings& unknowns, const Experiment& experiment) {
+  const InversionSettings how = run_file.inversion.settings();
   return {.of = {.eps_r = unknowns.eps_r, .sigma = unknowns.sigma},
           .least_eps_r = unknowns.eps_r ? unknowns.eps_r_bounds[0] : 0,
+          .gauss_newton = how.optimiser == OptimiserKind::gauss_newton || how.uncertainty.rank > 0,
           .highest_frequency = highest_frequency(experiment),
           .storage = run_file.storage.settings()};
 }

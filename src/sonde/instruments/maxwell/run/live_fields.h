@@ -15,16 +15,19 @@ enum class Part { model, padded };
 
 /// The fields of a run between two steps, where they are in memory: E at the time of the step, H half a step of the
 /// propagator before; or those of a sweep backwards (BackPropagator::field()), which cannot be edited. Views are
-/// [z][y][x]; their memory belongs to the run, keeps its size and place, and is valid while it is shown.
+/// [z][y][x]; their memory belongs to the run, keeps its size and place, and is valid while it is shown. Of a divided
+/// grid they are those of the part.
 class LiveFields {
  public:
   template <class T>
-  explicit LiveFields(Propagator<T>& fields)
-      : grid_(&fields.grid()), field_(Of<T>(field_of(fields))), state_([&fields] { return fields.state(); }) {}
+  explicit LiveFields(Propagator<T>& fields, const GridPart* part = nullptr)
+      : grid_(&fields.grid()), part_(part), field_(Of<T>(field_of(fields))), state_([&fields] { return fields.state(); }) {}
   template <class T>
   explicit LiveFields(BackPropagator<T>& sweep) : grid_(&sweep.grid()), field_(Of<T>(field_of(sweep))) {}
 
   [[nodiscard]] const Grid& grid() const { return *grid_; }
+  /// Null: of the whole grid.
+  [[nodiscard]] const GridPart* part() const { return part_; }
   [[nodiscard]] Precision precision() const { return field_.index() == 0 ? Precision::f32 : Precision::f64; }
   /// All that a run needs to go on from here (Shot::start). Not of a sweep backwards.
   [[nodiscard]] State state() const { return state_(); }
@@ -66,6 +69,7 @@ class LiveFields {
   }
 
   const Grid* grid_;
+  const GridPart* part_ = nullptr;
   std::variant<Of<float>, Of<double>> field_;
   std::function<State()> state_{};
   bool edited_ = false;

@@ -121,7 +121,7 @@ struct Operator::Impl {
   template <class T>
   void show(Propagator<T>& fields, Index step, const Watch& watch) {
     if (!watch.look) return;
-    LiveFields shown(fields);
+    LiveFields shown(fields, problem.part.get());
     watch.look(step, shown);
     if (shown.edited()) fields.fields_changed();
   }

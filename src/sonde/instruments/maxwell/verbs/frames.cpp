@@ -64,13 +64,13 @@ void FrameOptions::describe(Fields& fields) {
               .metavar = "N|Z,X|Z,Y,X"});
 }
 
-Frames::Frames(const FrameOptions& options, const FramedRun& of, const Run& run) : path_(options.snapshots), of_(of) {
+Frames::Frames(const FrameOptions& options, const FramedRun& of, const Run& run) : path_(options.snapshots), writes_(!run.silent()), of_(of) {
   if (!wanted()) {
     refuse_without_file(run);
     return;
   }
   (void)require_ending(path_, "frames", {".h5"});
-  require_place(path_, frames_role());
+  if (writes_) require_place(path_, frames_role());
   const Index steps = std::max<Index>(1, of.steps);
   every_ = options.snapshot_every.value_or(std::max<Index>(1, steps / usual_frames));
   spec_ = {.title = of.title,
@@ -97,7 +97,7 @@ void Frames::report(MemoryPlan& memory, Run& run) const {
                   spec_.components().size(), format_bytes(static_cast<double>(spec_.bytes()))));
   // A plane of samples; for the energy a plane of H for each thread.
   const GridSpec& grid = spec_.grid;
-  const std::size_t plane = sizeof(double) * static_cast<std::size_t>(n[0] * n[1]),
+  const std::size_t plane = 2 * sizeof(double) * static_cast<std::size_t>(n[0] * n[1]),
                     magnetic = 3 * sizeof(double) * static_cast<std::size_t>(grid.cells[1] * grid.cells[2]);
   const std::size_t added =
       memory.add("frames", plane + magnetic * static_cast<std::size_t>(thread_count()), "planes of a frame");
@@ -107,13 +107,18 @@ void Frames::report(MemoryPlan& memory, Run& run) const {
 
 Watch Frames::watch() {
   if (!wanted()) return {};
-  file_.emplace(path_, spec_, frames_role());
+  if (writes_) file_.emplace(path_, spec_, frames_role());
   const auto shown = [this](Index step) { return step % every_ == 0 && step / every_ < spec_.frames; };
   return {.look =
               [this, shown](Index step, LiveFields& fields) {
-                if (shown(step)) file_->add(step / every_, static_cast<double>(step) * of_.dt, fields);
+                if (!shown(step)) return;
+                if (file_) return file_->add(step / every_, static_cast<double>(step) * of_.dt, fields);
+                for_each_plane(spec_, fields, [](Component, Index, const Array&) {});  // for the process that writes
               },
-          .energy = [this](Index step, const FieldEnergy& energy) { file_->add_energy(step / every_, energy); },
+          .energy =
+              [this](Index step, const FieldEnergy& energy) {
+                if (file_) file_->add_energy(step / every_, energy);
+              },
           .energy_every = every_};
 }
 

@@ -41,7 +41,7 @@ class Frames {
 
   /// Says how many frames there will be, and adds what is in memory.
   void report(MemoryPlan& memory, Run& run) const;
-  /// For the first shot or run; the file is made here.
+  /// For the first shot or run; the file is made here, by the process that speaks.
   [[nodiscard]] Watch watch();
   void finish(Run& run);
 
@@ -49,6 +49,7 @@ class Frames {
   [[nodiscard]] bool wanted() const { return !path_.empty(); }
 
   std::string path_;
+  bool writes_;
   FramedRun of_;
   FrameSpec spec_;
   Index every_ = 1;

@@ -51,9 +51,10 @@ std::string ModelFiles::view(const std::string& name) const {
   return (fs::path(traces_).parent_path() / stem).string();
 }
 
-void ModelFiles::add_to(Watch& watch, Index which, const GprmaxRun& run, Precision precision) {
+void ModelFiles::add_to(Watch& watch, Index which, const GprmaxRun& run, Precision precision, bool writes) {
   if (traces_.empty() || input_.snapshots.empty()) return;
-  snapshots_.push_back(std::make_unique<ModelSnapshots>(run.model(), precision, run.plan().dt, folder(which)));
+  snapshots_.push_back(std::make_unique<ModelSnapshots>(run.model(), precision, run.plan().dt,
+                                                        writes ? folder(which) : ""));
   watch.look = [first = std::move(watch.look), then = snapshots_.back().get()](Index step, LiveFields& fields) {
     if (first) first(step, fields);
     then->look(step, fields);

@@ -136,9 +136,6 @@ struct GprmaxJob {
 
 void require_work_for(const Ranks& ranks, const RunOptions& options) {
   const bool divided = options.parts(ranks).has_value();
-  if (divided && !options.frames.snapshots.empty())
-    throw Error(ErrorKind::not_supported, setting("snapshots") + " is of a grid that is not divided")
-        .hint("leave it out, or start one process");
   if (ranks.size() > 1 && options.runs == 1 && !options.geometry_only && !divided)
     throw Error(ErrorKind::usage, fmt::format("{} processes for one run of a model of gprMax", ranks.size()))
         .hint("ask for several with " + setting("runs") + ", divide the grid with " + setting("decompose") +
@@ -147,9 +144,6 @@ void require_work_for(const Ranks& ranks, const RunOptions& options) {
 
 void prepare(const RunOptions& given, const Ranks& ranks, Run& run, GprmaxJob& job) {
   job.input = read_gprmax_input(given.input);
-  if (given.parts(ranks) && !job.input.snapshots.empty())
-    throw Error(ErrorKind::not_supported, given.input + ": #snapshot is of a grid that is not divided")
-        .hint("leave out " + setting("decompose") + ", or the command");
   if (given.geometry_only) {
     if (!run.silent()) write_geometry(given, job.input, run);
     return;
@@ -174,8 +168,12 @@ void prepare(const RunOptions& given, const Ranks& ranks, Run& run, GprmaxJob& j
 std::vector<GprmaxRecord> divided_records(GprmaxJob& job, Run& run) {
   std::vector<GprmaxRecord> records;
   simulate(job.gprmax->cells(), job.gprmax->steps() * job.options.runs, run, [&](ProgressMeter& progress) {
-    for (Index which = 0; which < job.options.runs; ++which)
-      records.push_back(job.gprmax->run(which, [&] { progress.advance(); }));
+    for (Index which = 0; which < job.options.runs; ++which) {
+      Watch watch = which == 0 ? job.frames->watch() : Watch{};
+      job.files->add_to(watch, which, *job.gprmax, job.options.dtype, !run.silent());
+      records.push_back(job.gprmax->run(
+          which, [&] { progress.advance(); }, watch));
+    }
   });
   return records;
 }

@@ -69,9 +69,6 @@ void require_settings(const RunOptions& options, const Ranks& ranks, const Run& 
   (void)options.parts(ranks);
   if (run.given("geometry_only"))
     throw Error(ErrorKind::usage, setting("geometry_only") + " is of models of gprMax").hint("leave it out");
-  if (ranks.size() > 1 && run.given("snapshots"))
-    throw Error(ErrorKind::not_supported, setting("snapshots") + " is of one process")
-        .hint("start one, or leave it out");
   if (run.given("runs"))
     throw Error(ErrorKind::usage, setting("runs") + " repeats models of gprMax; a native model has shots")
         .hint("leave it out");

@@ -9,8 +9,8 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/maxwell/grid/constants.h"
 #include "sonde/instruments/maxwell/read/experiment_draft.h"
+#include "sonde/instruments/maxwell/run/experiment_run.h"
 #include "sonde/instruments/maxwell/run/grid_options.h"
-#include "sonde/instruments/maxwell/run/native_run.h"
 #include "sonde/instruments/maxwell/verify/checks.h"
 #include "sonde/instruments/maxwell/verify/hankel.h"
 #include "sonde/instruments/maxwell/verify/spectrum.h"
@@ -59,12 +59,12 @@ struct VelocityErrors {
 };
 
 VelocityErrors measured_errors(const Experiment& experiment, const GridOption& option, double highest_frequency) {
-  const ObservedData data = NativeRun(experiment).run();
+  Operator waves = make_operator(experiment);
+  std::vector<std::string> unsaid;
+  const std::vector<double> record = waves.forward(shot_on_grid(experiment.shots.front(), waves.grid(), unsaid));
   const auto trace = [&](std::size_t receiver) {
-    Signal made{{}, data.dt, 1};
-    for (std::size_t n = 0; n < static_cast<std::size_t>(data.steps); ++n)
-      made.samples.push_back(data.samples[4 * n + receiver]);
-    return made;
+    const auto first = record.begin() + static_cast<Index>(receiver) * experiment.steps;
+    return Signal{{first, first + experiment.steps}, experiment.dt, 1};
   };
   VelocityErrors made;
   for (std::size_t d = 0; d < 2; ++d) {

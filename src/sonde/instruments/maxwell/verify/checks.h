@@ -23,6 +23,8 @@ namespace sonde::maxwell {
 [[nodiscard]] std::vector<VerifyRow> check_compression(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_storage(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_determinism(VerifySize size);
+/// Of all processes that `mpirun` started: all of them call it, and rank 0 has the rows.
+[[nodiscard]] std::vector<VerifyRow> check_ranks(VerifySize size);
 [[nodiscard]] std::vector<VerifyRow> check_inversion(VerifySize size);
 
 }  // namespace sonde::maxwell

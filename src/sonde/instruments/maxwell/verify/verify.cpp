@@ -8,7 +8,7 @@
 namespace sonde::maxwell {
 
 std::span<const VerifyCheck> verify_checks() {
-  static constexpr std::array<VerifyCheck, 16> checks{{
+  static constexpr std::array<VerifyCheck, 17> checks{{
       {"energy", "energy and symmetry of the curls in a closed box", check_energy},
       {"cavity", "lowest mode of a closed box", check_cavity},
       {"reciprocity", "source and receiver swapped in a lossy heterogeneous medium", check_reciprocity},
@@ -28,6 +28,7 @@ std::span<const VerifyCheck> verify_checks() {
       {"storage", "gradients from memory, disk and fields that are computed again: the same bits", check_storage},
       {"determinism", "records and gradients with several threads and shots in flight: the same bits",
        check_determinism},
+      {check_of_ranks, "shots and grids that several processes share, against one", check_ranks},
       {"inversion", "inversions of ground that is known", check_inversion},
   }};
   return checks;

@@ -18,6 +18,8 @@ struct VerifyCheck {
   std::vector<VerifyRow> (*rows)(VerifySize size);
 };
 
+/// The one that several processes make, all of them together.
+inline constexpr std::string_view check_of_ranks = "ranks";
 /// All checks, in the order in which they run.
 [[nodiscard]] std::span<const VerifyCheck> verify_checks();
 
