@@ -100,6 +100,16 @@ TEST_F(Bench, UnknownCasesNameTheNearest) {
   EXPECT_EQ(ended.err, "error: unknown case \"cpoy\"; did you mean \"copy\"?\nhint: `sonde bench` lists the cases\n");
 }
 
+TEST_F(Bench, ACaseIsNotTheBeginningOfOthers) {
+#ifdef SONDE_WITH_MAXWELL
+  machine();
+  const Ended ended = testing::run({"bench", "maxwell-forward", "--sizes", "24", "--workers", "1", "--samples", "1",
+                                    "--seconds", "0", "--no-files", "--json", "--devices", "cpu"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(parse_json(ended.out, "out").find("cases")->size(), 1U);  // and not maxwell-forward-2d
+#endif
+}
+
 TEST_F(Bench, WorkersThatAreNoNumbersAreRefused) {
   EXPECT_THAT(testing::run({"bench", "copy", "--workers", "1,some"}).err,
               StartsWith("error: --workers: \"some\" is not a number of threads\n"));

@@ -201,6 +201,25 @@ TEST_F(MaxwellFwi, ACheckpointWithOtherPlacesOfModelsIsRefused) {
   EXPECT_THAT(ended.err, HasSubstr("kept_places"));
 }
 
+TEST_F(MaxwellFwi, ContinuesWhereItsFilesHaveMoved) {
+  ASSERT_EQ(command({"fwi", run_file(), "--set", "output.checkpoint_every=1"}).status, 0);
+  const std::string elsewhere = file("elsewhere");
+  fs::create_directory(elsewhere);
+  for (const char* name : {"run.toml", "records.h5", "run_fwi"}) fs::rename(file(name), elsewhere + "/" + name);
+  const Ended ended = command({"fwi", elsewhere + "/run.toml", "--resume", "--set", "output.checkpoint_every=1"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("resuming  after"));
+}
+
+TEST_F(MaxwellFwi, ACheckpointOfOtherRecordsIsRefused) {
+  const std::string path = run_file();
+  ASSERT_EQ(command({"fwi", path, "--set", "output.checkpoint_every=1"}).status, 0);
+  ASSERT_EQ(command({"run", file("truth.toml"), "--set", "model.eps_r=4.3", "-o", file("records.h5")}).status, 0);
+  const Ended ended = command({"fwi", path, "--resume"});
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_THAT(ended.err, HasSubstr("was made with other settings: file = \"records.h5, SHA-256 "));
+}
+
 TEST_F(MaxwellFwi, ACheckpointOfOtherSettingsIsRefused) {
   const std::string path = run_file();
   ASSERT_EQ(command({"fwi", path, "--set", "output.checkpoint_every=1"}).status, 0);

@@ -120,9 +120,20 @@ TEST_F(MaxwellRanks, GatherTheFieldsOfADividedGrid) {
                                       "#snapshot: 0.1 0.1 0.1 0.4 0.4 0.4 0.02 0.02 0.02 90 late.vti\n",
                                   "shown.in");
   const auto words = [&](const char* name) {
-    return std::vector<std::string>{"maxwell", "run", shown, "--force", "-n", "2", "-o", file(std::string(name) + ".out"),
-                                    "--snapshots", file(std::string(name) + "_frames.h5"), "--snapshot-every", "25",
-                                    "--snapshot-step", "2,1,3"};
+    return std::vector<std::string>{"maxwell",
+                                    "run",
+                                    shown,
+                                    "--force",
+                                    "-n",
+                                    "2",
+                                    "-o",
+                                    file(std::string(name) + ".out"),
+                                    "--snapshots",
+                                    file(std::string(name) + "_frames.h5"),
+                                    "--snapshot-every",
+                                    "25",
+                                    "--snapshot-step",
+                                    "2,1,3"};
   };
   ASSERT_EQ(run(words("one")).status, 0);
   std::vector<std::string> divided = words("parts");
@@ -150,9 +161,9 @@ TEST_F(MaxwellRanks, GatherTheFieldsOfADividedGrid) {
 TEST_F(MaxwellRanks, ThatShareShotsWriteTheFramesOfTheFirst) {
   const std::string survey_file = survey();
   ASSERT_EQ(run({"maxwell", "run", survey_file, "-o", file("one.h5"), "--snapshots", file("one_frames.h5")}).status, 0);
-  ASSERT_EQ(run_together(2, {"maxwell", "run", survey_file, "-o", file("two.h5"), "--snapshots", file("frames.h5")})
-                .status,
-            0);
+  ASSERT_EQ(
+      run_together(2, {"maxwell", "run", survey_file, "-o", file("two.h5"), "--snapshots", file("frames.h5")}).status,
+      0);
   EXPECT_EQ(numbers(file("frames.h5"), "/Ey"), numbers(file("one_frames.h5"), "/Ey"));
 }
 

@@ -40,7 +40,8 @@ struct BenchOptions {
   void describe(Fields& fields) {
     fields.positional(
         "case", bench_case,
-        {.help = "case, or the beginning of several where none has that name; without one the cases are listed", .optional = true});
+        {.help = "case, or the beginning of several where none has that name; without one the cases are listed",
+         .optional = true});
     fields.add("sizes", sizes, {.help = "sizes, smallest first; empty takes those of the case", .metavar = "A,B,..."});
     fields.add("devices", devices,
                {.help = "where to run; auto takes every device that can", .metavar = "auto|cpu,cuda"});

@@ -152,6 +152,18 @@ TEST_F(Assign, TypedValuesOfAnotherTypeAreRefused) {
             "error: memory in run.toml line 2: \"x\" is not a size in bytes\nhint: write for instance 8G or 512M");
 }
 
+TEST(Choices, WrittenLikeNumbersAreTheNumbersToo) {
+  int order = 2;
+  Fields fields;
+  fields.choice("order", order, {{"2", 2}, {"4", 4}});
+  fields.assign("order", Value(Index{4}), "run()");
+  EXPECT_EQ(order, 4);
+  fields.assign("order", Value("2"), "run()");
+  EXPECT_EQ(order, 2);
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { fields.assign("order", Value(Index{3}), "run()"); }),
+            "error: order in run(): unknown word \"3\"; did you mean \"2\" or \"4\"?\nhint: give one of 2 or 4");
+}
+
 TEST_F(Assign, AllProblemsAreReportedTogether) {
   Value settings;
   settings["frames"] = 0;

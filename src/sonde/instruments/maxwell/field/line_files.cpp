@@ -14,7 +14,8 @@ namespace sonde::maxwell {
 namespace {
 
 constexpr const char* what_is_read =
-    "traces are in files of gprMax (.out), of `sonde maxwell run` and `convert` (.h5) and of field formats (.dzt, .dt1, "
+    "traces are in files of gprMax (.out), of `sonde maxwell run` and `convert` (.h5) and of field formats (.dzt, "
+    ".dt1, "
     ".rd3, .rd7, .sgy); `plot` also draws frames (.h5) and models of gprMax (.in)";
 
 /// Of an HDF5 file; empty without one.

@@ -183,6 +183,7 @@ std::vector<DebyePole> pole_gradient_of(const SweepSums& sums, const ComponentMe
     if (!is_electric(c) || std::isinf(medium.sigma[e][node])) return;
     for (std::size_t p = 0; p < made.size(); ++p) {
       const double deps = medium.poles[p].deps[e][node], wide = 2 * medium.poles[p].tau[e][node] + dt;
+      if (deps == 0 && medium.poles[p].tau[e][node] == 0) continue;  // no pole here
       const double sum = sums.poles[p].sum[e][node], held = value(sums.poles[p].held[e], node);
       made[p].deps[e][node] = eps0 * dt / wide * sum;
       made[p].tau[e][node] = (4 * dt * held - 2 * eps0 * deps * dt * sum) / (wide * wide);

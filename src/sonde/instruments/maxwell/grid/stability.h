@@ -24,7 +24,7 @@ namespace sonde::maxwell {
 
 /// The waves of a run: all frequencies up to the highest one, in media from the slowest to the fastest.
 struct WaveBand {
-  double highest_frequency = 0;      ///< Hz
+  double highest_frequency = 0;     ///< Hz
   double slowest = 0, fastest = 0;  ///< m/s
 };
 /// The largest relative error of the phase velocity, |numerical / true - 1|, of plane waves of a band, along axes and

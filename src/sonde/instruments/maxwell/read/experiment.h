@@ -46,9 +46,9 @@ struct Experiment {
   double dominant_frequency = 0;  ///< Hz, of the wavelet, for the layers; 0 where none is known
   double dt = 0;                  ///< s, of amplitudes and records; a run may take smaller steps
   Index steps = 0;
-  bool dt_follows = false;   ///< whether nothing but the stability limit has decided dt
+  bool dt_follows = false;    ///< whether nothing but the stability limit has decided dt
   Index least_sub_steps = 1;  ///< inner steps of a run in dt, at least
-  bool corrected = false;  ///< whether the error of the time step is taken out of sources and records
+  bool corrected = false;     ///< whether the error of the time step is taken out of sources and records
   Precision precision = Precision::f32;
   std::vector<SurveyShot> shots{};
 };

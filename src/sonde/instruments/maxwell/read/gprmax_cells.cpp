@@ -52,9 +52,7 @@ bool on_planes(const GprmaxInput& input, const Xyz& spacing) {
   });
 }
 
-bool is_whole_fraction(double factor) {
-  return factor <= 1 && std::abs(1 / factor - std::round(1 / factor)) < 1e-9;
-}
+bool is_whole_fraction(double factor) { return factor <= 1 && std::abs(1 / factor - std::round(1 / factor)) < 1e-9; }
 
 using Layers = std::array<std::array<Index, 2>, 3>;
 
@@ -83,8 +81,7 @@ bool swallows(const GprmaxInput& made, const GprmaxInput& file, const Xyz& place
 bool swallows_any(const GprmaxInput& made, const GprmaxInput& file, Index runs) {
   const auto any = [&](Xyz place, const XyzIndex& steps) {
     if (swallows(made, file, place)) return true;
-    for (std::size_t u = 0; u < 3; ++u)
-      place[u] += static_cast<double>((runs - 1) * steps[u]) * file.spacing[u];
+    for (std::size_t u = 0; u < 3; ++u) place[u] += static_cast<double>((runs - 1) * steps[u]) * file.spacing[u];
     return swallows(made, file, place);
   };
   for (const GprmaxSource& source : file.sources)

@@ -141,7 +141,8 @@ void require_same_points(const std::vector<SurveyPoint>& expected, const std::ve
   for (std::size_t i = 0; i < expected.size(); ++i)
     for (const std::size_t a : {0U, 1U, 2U})
       // A millionth of a cell is rounding of a unit.
-      if (expected[i].component != found[i].component || !(std::abs(expected[i].at[a] - found[i].at[a] * cells[a]) < 1e-6))
+      if (expected[i].component != found[i].component ||
+          !(std::abs(expected[i].at[a] - found[i].at[a] * cells[a]) < 1e-6))
         throw Error(ErrorKind::bad_input,
                     fmt::format("{} {}: {} at [{}] cells (z, y, x); the experiment has {} at [{}]", what, i,
                                 name(found[i].component), fmt::join(found[i].at, ", "), name(expected[i].component),

@@ -91,9 +91,8 @@ void resample(Experiment& experiment, const std::array<double, 3>& spacing) {
     const std::size_t a = dimension(axis);
     const double ratio = grid.spacing[a] / spacing[a], cells = static_cast<double>(grid.cells[a]) * ratio;
     if (!(cells <= most_cells_of_axis))
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{} cells of {} m along {}; expected at most {:g}", cells, spacing[a], "zyx"[a],
-                              most_cells_of_axis));
+      throw Error(ErrorKind::bad_input, fmt::format("{} cells of {} m along {}; expected at most {:g}", cells,
+                                                    spacing[a], "zyx"[a], most_cells_of_axis));
     const Index after = std::max<Index>(1, static_cast<Index>(std::ceil(cells - 1e-6)));
     const std::vector<Share> shares = shares_of(grid.cells[a], after, ratio, model.location);
     for (std::vector<double>* array : arrays) *array = averaged(*array, grid.cells, a, shares);

@@ -58,20 +58,30 @@ TEST(ResampledModel, WhatIsBeyondTheLastElementHasItsValue) {
 TEST(ResampledModel, ConductorsKeepTheirCells) {
   Experiment made = row_of({2, 4});
   made.model.sigma[1] = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { resample(made, {1, 1, 0.5}); }),
-            "the model keeps its cells: sigma is infinite in some elements, which are conductors of whole cells");
+  EXPECT_EQ(
+      error_of(ErrorKind::bad_input,
+               [&] {
+                 resample(made, {1, 1, 0.5});
+               }),
+      "error: the model keeps its cells: sigma is infinite in some elements, which are conductors of whole cells\n"
+      "hint: leave out the spacing of other ones");
 }
 
 TEST(ResampledModel, PolesOfSeveralTimesKeepTheirCells) {
   Experiment made = row_of({2, 4});
   made.poles = {{{1, 1}, {1e-9, 2e-9}}};
-  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { resample(made, {1, 1, 0.5}); }),
-            "the model keeps its cells: tau of its Debye poles varies, and a mean of relaxation times is no pole");
+  EXPECT_EQ(
+      error_of(ErrorKind::bad_input,
+               [&] {
+                 resample(made, {1, 1, 0.5});
+               }),
+      "error: the model keeps its cells: tau of its Debye poles varies, and a mean of relaxation times is no pole\n"
+      "hint: leave out the spacing of other ones");
 }
 
 TEST(ResampledModel, ASpacingOfNothingIsRefused) {
   EXPECT_EQ(error_of(ErrorKind::bad_input, [] { (void)resampled(row_of({2}), 0); }),
-            "spacing of the computed cells = 0 m; expected above 0");
+            "error: spacing of the computed cells = 0 m; expected above 0");
 }
 
 TEST(ComputedSpacing, KeepsThePlacesOfTheSurvey) {
@@ -92,8 +102,8 @@ TEST(ComputedSpacing, DecidesTheTimeStep) {
 TEST(ComputedSpacing, OfAWrongUnitNeedsTooMuchMemory) {
   ExperimentDraft draft = small_draft();
   draft.computed_spacing = {1e-6};
-  EXPECT_EQ(error_of(ErrorKind::budget, [&] { (void)experiment_of(draft, plenty_bytes); }).substr(0, 20),
-            "the experiment needs");
+  EXPECT_EQ(error_of(ErrorKind::budget, [&] { (void)experiment_of(draft, plenty_bytes); }).substr(0, 27),
+            "error: the experiment needs");
 }
 
 }  // namespace

@@ -150,9 +150,10 @@ Contents gradient_contents(const GprmaxModel& model, const GprmaxGradient& gradi
         if (gradient.medium.poles.empty()) continue;
         std::vector<double> values;
         for (const DebyePole& pole : gradient.medium.poles) append_in_file_axes(model, grid, (pole.*part)[p], values);
-        add_map(made, fmt::format("debye/{}_{}", what, name(users)), {"pole", "z", "y", "x"},
-                Array::from(values, {std::ssize(gradient.medium.poles), model.cells[2], model.cells[1], model.cells[0]}),
-                spacing);
+        add_map(
+            made, fmt::format("debye/{}_{}", what, name(users)), {"pole", "z", "y", "x"},
+            Array::from(values, {std::ssize(gradient.medium.poles), model.cells[2], model.cells[1], model.cells[0]}),
+            spacing);
       }
     } else {
       add("mu_r", gradient.medium.mu_r[p]);

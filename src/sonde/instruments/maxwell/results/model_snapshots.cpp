@@ -81,8 +81,7 @@ void ModelSnapshots::write(const GprmaxSnapshotBox& box, const LiveFields& field
                        .magnetic_delay = inner_dt_ / 2};
   if (output_ending(file_name(box)) == ".vti") return write_image(file_name(box), spec.sampling, fields);
   if (!folder_) return for_each_plane(spec, fields, [](Component, Index, const Array&) {});
-  FrameFile& file =
-      arrays_.emplace_back(folder_->file(file_name(box)), spec, side_output(what_it_is, FileMark::hdf5));
+  FrameFile& file = arrays_.emplace_back(folder_->file(file_name(box)), spec, side_output(what_it_is, FileMark::hdf5));
   file.add(0, static_cast<double>(box.before_step - 1) * model_.dt, fields);
   file.close();
 }
@@ -94,9 +93,9 @@ void ModelSnapshots::write_image(const std::string& name, const Sampling& sampli
     image.origin[u] = static_cast<double>(sampling.first[u]) * model_.spacing[u];
     image.spacing[u] = static_cast<double>(sampling.step[u]) * model_.spacing[u];
   }
-  VtiFile* const file = folder_ ? &images_.emplace_back(folder_->file(name), std::move(image),
-                                                        side_output(what_it_is, FileMark::text))
-                                : nullptr;
+  VtiFile* const file =
+      folder_ ? &images_.emplace_back(folder_->file(name), std::move(image), side_output(what_it_is, FileMark::text))
+              : nullptr;
   for (const auto& components : {electric_components, magnetic_components})
     for (Index z = 0; z < sampling.count[2]; ++z) {
       std::array<Array, 3> planes;

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "sonde/instruments/maxwell/run/gprmax_run.h"
 #include "tests/support/files.h"
@@ -70,6 +71,21 @@ TEST(ModelSnapshots, OfBothKindsHoldTheSameNumbers) {
 TEST(ModelSnapshots, ThatAreNotFinishedLeaveNothing) {
   const TemporaryFolder folder;
   { const RunWithSnapshots made(folder.file("snaps")); }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(ModelSnapshots, WhatARunThatWasKilledLeftIsRemovedToo) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.file("snaps"));
+  std::ofstream(folder.file("snaps/arrays.h5.partial-0")) << "a piece of a file";
+  { const RunWithSnapshots made(folder.file("snaps")); }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(ModelSnapshots, OfAProcessThatDoesNotWriteMakeNothing) {
+  const TemporaryFolder folder;
+  RunWithSnapshots made("");
+  EXPECT_TRUE(made.snapshots->finish().empty());
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 

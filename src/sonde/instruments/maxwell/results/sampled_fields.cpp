@@ -31,7 +31,9 @@ struct Nodes {
   XyzIndex stride{};
 
   /// On the arrays, where the node `at` of the grid is an own one along this axis.
-  [[nodiscard]] bool has(std::size_t u, Index at) const { return at - origin[u] >= first[u] && at - origin[u] < last[u]; }
+  [[nodiscard]] bool has(std::size_t u, Index at) const {
+    return at - origin[u] >= first[u] && at - origin[u] < last[u];
+  }
 };
 
 template <class T>
@@ -53,8 +55,8 @@ template <class T>
 void add_row(const View<const T, 3>& field, const Nodes& nodes, const Sampling& sampling, const XyzIndex& from,
              double* to) {
   if (!nodes.has(1, from[1]) || !nodes.has(2, from[2])) return;
-  const T* row = field.data + (from[1] - nodes.origin[1]) * nodes.stride[1] +
-                 (from[2] - nodes.origin[2]) * nodes.stride[2];
+  const T* row =
+      field.data + (from[1] - nodes.origin[1]) * nodes.stride[1] + (from[2] - nodes.origin[2]) * nodes.stride[2];
   for (Index x = 0, at = from[0]; x < sampling.count[0]; ++x, at += sampling.step[0])
     if (nodes.has(0, at)) to[x] += static_cast<double>(row[(at - nodes.origin[0]) * nodes.stride[0]]);
 }

@@ -110,7 +110,7 @@ struct ExperimentWaves::Impl {
     MemoryPlan made;
     const auto [sources, receivers] = points();
     const GradientOf of = at_most();
-    add_medium(operators.front(), made);
+    (void)add_medium(operators.front(), made);
     operators.front().add_memory(made, sources, receivers, &of);
     if (settings.gauss_newton && !on_gpu()) operators.front().add_born_memory(made);
     return made;
@@ -154,6 +154,8 @@ struct ExperimentWaves::Impl {
       (void)memory.add(
           line.what, count * line.bytes,
           in_flight.value == 1 ? line.how : fmt::format("{} shots at the same time, {}", in_flight.value, line.how));
+    // Gradient and illumination of both classes, on their way from a shot to the sum.
+    const std::size_t sums = memory.add("sums of shots", 4 * sizeof(double) * experiment.model.eps_r.size(), "float64");
     device_memory = of_device();
     add_device_storage(storage, device_memory);
     device_memory.lasting_bytes += storage.device_bytes;
@@ -162,8 +164,8 @@ struct ExperimentWaves::Impl {
       (void)memory.add("fields for the gradient", count * storage.host_bytes, text_of(storage));
       memory.disk_bytes = count * storage.disk_bytes;
     }
-    memory.lasting_bytes = count * (one.lasting_bytes + storage.host_bytes);
-    memory.peak_bytes = count * (one.peak_bytes + storage.host_bytes);
+    memory.lasting_bytes = sums + count * (one.lasting_bytes + storage.host_bytes);
+    memory.peak_bytes = sums + count * (one.peak_bytes + storage.host_bytes);
   }
 
   [[nodiscard]] Choice<Index> choose_in_flight() {

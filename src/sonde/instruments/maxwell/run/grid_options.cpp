@@ -63,8 +63,8 @@ bool fits_stencil(const GridSpec& spec) {
 GridOption option_of(const GridQuestion& question, const GridSpec& spec, double factor, double dt, Index ratio) {
   const Grid grid(spec);
   GridOption made{.factor = factor, .grid = spec, .dt = dt, .ratio = ratio};
-  made.steps = std::max<Index>(
-      1, static_cast<Index>(std::ceil(static_cast<double>(question.steps) * question.dt / dt - 1e-6)));
+  made.steps =
+      std::max<Index>(1, static_cast<Index>(std::ceil(static_cast<double>(question.steps) * question.dt / dt - 1e-6)));
   made.cells_per_wavelength = cells_per_wavelength(grid, question.band.slowest, question.band.highest_frequency);
   made.velocity_error =
       made.cells_per_wavelength < least_cells_per_wavelength(spec.order)
@@ -180,8 +180,7 @@ std::vector<GridOption> grid_options(const GridQuestion& question) {
       add_options(question, *spec, factor, made);
     }
   }
-  std::stable_sort(made.begin(), made.end(),
-                   [](const GridOption& a, const GridOption& b) { return a.cost < b.cost; });
+  std::stable_sort(made.begin(), made.end(), [](const GridOption& a, const GridOption& b) { return a.cost < b.cost; });
   return made;
 }
 

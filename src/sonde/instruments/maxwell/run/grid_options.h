@@ -21,9 +21,9 @@ namespace sonde::maxwell {
 
 /// A way to compute the waves of a model: order of the stencils, cells and time step.
 struct GridOption {
-  double factor = 1;         ///< length of its cells over that of the model's
-  GridSpec grid;             ///< with its order and layers
-  double dt = 0;             ///< s, of the records
+  double factor = 1;           ///< length of its cells over that of the model's
+  GridSpec grid;               ///< with its order and layers
+  double dt = 0;               ///< s, of the records
   Index steps = 0, ratio = 1;  ///< of the records, and inner ones in each of them
   double velocity_error = 0;   ///< largest_velocity_error(); infinity with too few cells per wavelength
   double cells_per_wavelength = 0;
@@ -40,12 +40,12 @@ struct GridQuestion {
   WaveBand band{};
   Precision precision = Precision::f32;
   std::size_t poles = 0;
-  bool corrected = false;         ///< whether time dispersion is corrected, at orders above 2
-  std::optional<int> order{};     ///< the only one that is allowed
-  double stable_step = 0;         ///< s, the largest at order 2 on the cells of the model
-  double dt = 0;                  ///< s, of the records as the model says it
-  Index steps = 0;                ///< of them
-  bool keeps_dt = false;          ///< whether the records must have that step: then inner ones divide it
+  bool corrected = false;      ///< whether time dispersion is corrected, at orders above 2
+  std::optional<int> order{};  ///< the only one that is allowed
+  double stable_step = 0;      ///< s, the largest at order 2 on the cells of the model
+  double dt = 0;               ///< s, of the records as the model says it
+  Index steps = 0;             ///< of them
+  bool keeps_dt = false;       ///< whether the records must have that step: then inner ones divide it
   /// The grid of the model with cells so many times as large, of any order; nothing where it allows none.
   std::function<std::optional<GridSpec>(double factor)> cells{};
 };

@@ -23,8 +23,8 @@ GridQuestion cube() {
           .steps = 400,
           .cells = [d](double factor) -> std::optional<GridSpec> {
             const auto cells = static_cast<Index>(std::ceil(100 / factor - 1e-6));
-            return GridSpec{.mode = Mode::em3d, .cells = {cells, cells, cells},
-                            .spacing = {d * factor, d * factor, d * factor}};
+            return GridSpec{
+                .mode = Mode::em3d, .cells = {cells, cells, cells}, .spacing = {d * factor, d * factor, d * factor}};
           }};
 }
 
@@ -100,7 +100,7 @@ TEST(Accuracy, IsAPercentageOrAFraction) {
 TEST(Accuracy, RefusesWhatIsNoSmallPart) {
   for (const char* text : {"1", "0", "-1%", "30%", "good", "%", "1%%", "nan"})
     EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)parse_accuracy(text, "--accuracy"); }),
-              std::string("--accuracy: \"") + text +
+              std::string("error: --accuracy: \"") + text +
                   "\"; expected a percentage above 0, at most 20 %, such as 1%, or the fraction 0.01");
 }
 

@@ -21,7 +21,10 @@ class LiveFields {
  public:
   template <class T>
   explicit LiveFields(Propagator<T>& fields, const GridPart* part = nullptr)
-      : grid_(&fields.grid()), part_(part), field_(Of<T>(field_of(fields))), state_([&fields] { return fields.state(); }) {}
+      : grid_(&fields.grid()),
+        part_(part),
+        field_(Of<T>(field_of(fields))),
+        state_([&fields] { return fields.state(); }) {}
   template <class T>
   explicit LiveFields(BackPropagator<T>& sweep) : grid_(&sweep.grid()), field_(Of<T>(field_of(sweep))) {}
 

@@ -476,7 +476,7 @@ void Operator::add_memory(MemoryPlan& memory, std::size_t sources, std::size_t r
     const Wanted wanted = impl_->wanted(*of);
     std::size_t arrays = 0;
     for (const Component c : grid.components())
-      arrays += is_electric(c)    ? ((wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0)) * (wanted.squares ? 2 : 1) + 2 +
+      arrays += is_electric(c) ? ((wanted.difference ? 1 : 0) + (wanted.sum ? 1 : 0)) * (wanted.squares ? 2 : 1) + 2 +
                                      (wanted.poles ? 2 * impl_->problem.medium.poles.size() : 0)
                 : wanted.magnetic ? 2
                                   : 0;
@@ -487,8 +487,13 @@ void Operator::add_memory(MemoryPlan& memory, std::size_t sources, std::size_t r
 }
 
 void Operator::add_born_memory(MemoryPlan& memory) const {
-  const std::size_t more = memory.add("fields and factors of the change", 2 * impl_->forward_bytes().lasting,
-                                      "with the fields of the background before a step, at most");
+  std::size_t more = memory.add("fields and factors of the change", 2 * impl_->forward_bytes().lasting,
+                                "with the fields of the background before a step, at most");
+  // The change of eps_r and sigma at every node, and what a step makes of it.
+  std::size_t arrays = 0;
+  for (const Component c : impl_->problem.grid.components()) arrays += is_electric(c) ? 4 : 1;
+  more += memory.add("change of the medium", sizeof(double) * arrays * static_cast<std::size_t>(impl_->most_nodes()),
+                     "float64");
   memory.lasting_bytes += more;
   memory.peak_bytes += more;
 }

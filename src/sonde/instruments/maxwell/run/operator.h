@@ -36,7 +36,7 @@ struct FieldChange {
 struct OperatorSettings {
   double dt = 0;  ///< s, of amplitudes and records
   Index steps = 0;
-  Index least_ratio = 1;  ///< of inner steps to one of the survey
+  Index least_ratio = 1;   ///< of inner steps to one of the survey
   bool corrected = false;  ///< takes the error of the time step out of sources and records (time_dispersion.h)
   Precision precision = Precision::f32;
   Threads threads = Threads::all;

@@ -102,14 +102,17 @@ void GridTable::describe(Fields& fields) {
   fields.add("order", order, {.help = "order of the spatial stencils", .min = 2, .max = 8, .metavar = "2|4|6|8"});
   fields.choice("dtype", dtype, precision_words(), {.help = "precision of the fields"});
   fields.add("courant", courant, {.help = "time step over the largest stable one, where time.dt is unset"});
-  fields.add("spacing", spacing,
-             {.help = "cells that are computed, where they are not those of the model: one, or one for each axis in the "
-                      "order of the arrays. The model is put on them, each element the mean of those that it overlaps; "
-                      "places of the survey stay",
-              .unit = "m",
-              .check = require_numbers});
+  fields.add(
+      "spacing", spacing,
+      {.help = "cells that are computed, where they are not those of the model: one, or one for each axis in the "
+               "order of the arrays. The model is put on them, each element the mean of those that it overlaps; "
+               "places of the survey stay",
+       .unit = "m",
+       .check = require_numbers});
   fields.add("sub_steps", sub_steps,
-             {.help = "steps that are computed in each of time.dt, at least; unset: as few as are stable", .min = 1, .max = 64});
+             {.help = "steps that are computed in each of time.dt, at least; unset: as few as are stable",
+              .min = 1,
+              .max = 64});
   fields.add("pml", pml,
              {.help = "width of the absorbing layers outside of the model: one, or the low and high side of each axis "
                       "in the order of the arrays; 0: a perfect conductor",

@@ -58,7 +58,10 @@ Held held_by(Work work) {
       for (Index s = 0; s < 2; ++s) shots.push_back({s, experiment.shots[static_cast<std::size_t>(s)].amplitudes});
       const MisfitGradient gradient = waves.gradient(
           experiment.model, shots,
-          [](Index, const Gather& computed) { return RecordMisfit{0, 0, computed.samples}; }, Illumination::skipped);
+          [](Index, const Gather& computed) {
+            return RecordMisfit{0, 0, computed.samples};
+          },
+          Illumination::skipped);
       if (work == Work::products) {
         ModelChange change;
         change.eps_r.assign(experiment.model.eps_r.size(), 1);

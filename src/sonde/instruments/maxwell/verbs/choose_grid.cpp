@@ -43,13 +43,13 @@ std::string spacing_text(const GridSpec& grid) {
 std::string percent(double part) { return fmt::format("{:.3g} %", 100 * part); }
 
 void show_option(const GridOption& each, const GridOption& chosen, double wanted, const char* note, Run& run) {
-  run.say(fmt::format("  {:<5} {:<16} {:<10.4g} {:<18} {:<9.3g} {:<6.3g} {:<9} {:<6.3g} {:<9} {}", each.grid.order,
+  run.say(fmt::format("  {:<5} {:<16} {:<10.4g} {:<18} {:<9.3g} {:<6.3g} {:<9} {:<9.3g} {:<9} {}", each.grid.order,
                       spacing_text(each.grid), each.inner_dt(), cells_text(each.grid), each.cell_updates,
                       each.cost / chosen.cost, format_bytes(static_cast<double>(each.bytes)), each.cells_per_wavelength,
                       std::isfinite(each.velocity_error) ? percent(each.velocity_error) : "-",
-                      *note != 0                             ? note
+                      *note != 0                     ? note
                       : each.velocity_error > wanted ? "not as accurate"
-                                                             : ""));
+                                                     : ""));
 }
 
 Value value_of(const GridOption& each) {
@@ -73,9 +73,9 @@ Value value_of(const GridOption& each) {
 void report_options(const GridQuestion& question, const std::vector<GridOption>& options, const GridOption& chosen,
                     const GridOption& own, double wanted, Run& run) {
   const double f = question.band.highest_frequency, window = question.dt * static_cast<double>(question.steps);
-  run.say(fmt::format("accuracy  phase velocity within {} up to {:.4g} Hz, {:.3g} degrees in a wavelength", percent(wanted),
-                      f, 360 * wanted));
-  run.say("  order cells of m       time step  with layers        updates   cost   memory    cells  error");
+  run.say(fmt::format("accuracy  phase velocity within {} up to {:.4g} Hz, {:.3g} degrees in a wavelength",
+                      percent(wanted), f, 360 * wanted));
+  run.say("  order cells of m       time step  with layers        updates   cost   memory    per wave  error");
   Value shown = Value::list();
   show_option(own, chosen, wanted, "as the model is", run);
   for (const GridOption& each : alternatives(options, chosen, wanted)) {
@@ -85,12 +85,14 @@ void report_options(const GridQuestion& question, const std::vector<GridOption>&
   }
   // What travels for the whole window arrives early or late by that share of it.
   const double late = window * chosen.velocity_error, waves = f * window;
-  run.say(fmt::format("          at the end of the window, {:.3g} s or {:.3g} periods of {:.4g} Hz: at most {:.3g} s or "
-                      "{:.3g} degrees",
-                      window, waves, f, late, 360 * waves * chosen.velocity_error));
+  run.say(
+      fmt::format("          at the end of the window, {:.3g} s or {:.3g} periods of {:.4g} Hz: at most {:.3g} s or "
+                  "{:.3g} degrees",
+                  window, waves, f, late, 360 * waves * chosen.velocity_error));
   run.report().add_choice(
-      "accuracy", Value(fmt::format("order {}, cells of {} m, steps of {:.5g} s", chosen.grid.order,
-                                    spacing_text(chosen.grid), chosen.inner_dt())),
+      "accuracy",
+      Value(fmt::format("order {}, cells of {} m, steps of {:.5g} s", chosen.grid.order, spacing_text(chosen.grid),
+                        chosen.inner_dt())),
       fmt::format("the least work with an error of the phase velocity of at most {} up to {:.4g} Hz: {}",
                   percent(wanted), f, percent(chosen.velocity_error)));
   Value& found = run.results()["accuracy"];
@@ -113,18 +115,18 @@ Error none_accurate(const std::string& model, const GridQuestion& question, cons
   Error made(ErrorKind::bad_input,
              fmt::format("{}: no grid has a phase velocity within {} up to {:.4g} Hz{}", model, percent(wanted),
                          question.band.highest_frequency,
-                         best == nullptr ? ""
-                                         : fmt::format("; the best one, of order {} on cells of {} m, is within {}",
-                                                       best->grid.order, spacing_text(best->grid),
-                                                       percent(best->velocity_error))));
+                         best == nullptr
+                             ? ""
+                             : fmt::format("; the best one, of order {} on cells of {} m, is within {}",
+                                           best->grid.order, spacing_text(best->grid), percent(best->velocity_error))));
   made.hint(why_cells_stay.empty() ? "accept a larger error, or lower the frequency of the source"
                                    : "its cells keep their size: " + why_cells_stay);
   return made;
 }
 
 /// The cheapest grid; says what it was compared with.
-GridOption chosen_grid(const std::string& accuracy, const std::string& model, const GridQuestion& question, int own_order,
-                       const std::string& why_cells_stay, Run& run) {
+GridOption chosen_grid(const std::string& accuracy, const std::string& model, const GridQuestion& question,
+                       int own_order, const std::string& why_cells_stay, Run& run) {
   const double wanted = parse_accuracy(accuracy, setting("accuracy"));
   if (!(question.band.highest_frequency > 0))
     throw Error(ErrorKind::bad_input, model + ": no source signal, so no band of frequencies to be accurate in");
@@ -133,10 +135,9 @@ GridOption chosen_grid(const std::string& accuracy, const std::string& model, co
   if (chosen == nullptr) {
     const GridOption* const any = cheapest(options, wanted, static_cast<std::size_t>(-1));
     if (any == nullptr) throw none_accurate(model, question, options, wanted, why_cells_stay);
-    throw Error(ErrorKind::budget,
-                fmt::format("{}: a phase velocity within {} needs {}, {} are free", model, percent(wanted),
-                            format_bytes(static_cast<double>(any->bytes)),
-                            format_bytes(static_cast<double>(run.host_budget().available_bytes()))))
+    throw Error(ErrorKind::budget, fmt::format("{}: a phase velocity within {} needs {}, {} are free", model,
+                                               percent(wanted), format_bytes(static_cast<double>(any->bytes)),
+                                               format_bytes(static_cast<double>(run.host_budget().available_bytes()))))
         .hint("raise " + setting("memory") + ", or accept a larger error");
   }
   report_options(question, options, *chosen, own_option(question, own_order), wanted, run);
@@ -190,8 +191,7 @@ GprmaxInput choose_grid(const std::string& accuracy, ModelOptions& options, cons
   GridQuestion question = grid_question(input, runs);
   question.precision = options.dtype;
   question.order = only_order(options, run);
-  const GridOption chosen =
-      chosen_grid(accuracy, options.input, question, options.order, why_cells_stay(input), run);
+  const GridOption chosen = chosen_grid(accuracy, options.input, question, options.order, why_cells_stay(input), run);
   GprmaxInput made = with_time_step(with_cells(input, chosen.factor, runs).value(), chosen.dt);
   options.order = chosen.grid.order;
   const auto layers = [&](std::size_t side) {

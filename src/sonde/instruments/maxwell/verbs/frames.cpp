@@ -64,7 +64,8 @@ void FrameOptions::describe(Fields& fields) {
               .metavar = "N|Z,X|Z,Y,X"});
 }
 
-Frames::Frames(const FrameOptions& options, const FramedRun& of, const Run& run) : path_(options.snapshots), writes_(!run.silent()), of_(of) {
+Frames::Frames(const FrameOptions& options, const FramedRun& of, const Run& run)
+    : path_(options.snapshots), writes_(!run.silent()), of_(of) {
   if (!wanted()) {
     refuse_without_file(run);
     return;

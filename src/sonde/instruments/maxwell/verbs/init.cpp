@@ -13,6 +13,7 @@
 #include "sonde/instruments/maxwell/read/native_model.h"
 #include "sonde/instruments/maxwell/run/crosshole.h"
 #include "sonde/instruments/maxwell/run/run_file.h"
+#include "sonde/instruments/maxwell/verbs/choose_grid.h"
 #include "sonde/instruments/maxwell/verbs/demonstrate.h"
 #include "sonde/instruments/maxwell/verbs/verbs.h"
 
@@ -26,7 +27,7 @@ void require_example(std::string_view text, std::string_view where) {
 }
 
 struct InitOptions {
-  std::string input, output;
+  std::string input, output, accuracy;
   std::vector<std::string> set;
   std::string example;
   void describe(Fields& fields) {
@@ -38,6 +39,7 @@ struct InitOptions {
                 .check = require_example});
     fields.add("set", set,
                {.help = "a setting to begin with, for instance model.eps_r=eps.npy", .metavar = "TABLE.KEY=VALUE"});
+    describe_accuracy(fields, accuracy);
   }
 };
 
@@ -67,7 +69,7 @@ void write_run_file(const std::string& path, const std::string& text, Run& run) 
 void run_init(const InitOptions& options, Run& run) {
   if (!options.output.empty()) require_place(options.output);
   if (!options.example.empty()) {
-    if (!options.input.empty() || !options.set.empty())
+    if (!options.input.empty() || !options.set.empty() || !options.accuracy.empty())
       throw Error(ErrorKind::usage, setting("example") + " is a run file of its own: it takes no model and no settings")
           .hint("change the file that it writes");
     return write_crosshole(options.output.empty() ? options.example + ".toml" : options.output, run);
@@ -81,6 +83,11 @@ void run_init(const InitOptions& options, Run& run) {
     run.require_room_for(options.input);
     known = read_native_draft(options.input);
     file.tables().assign("model", 0, "file", Value(absolute_path(options.input).string()), "", Origin::caller);
+  }
+  if (!options.accuracy.empty()) {
+    ModelOptions model;
+    model.input = options.input;
+    choose_grid(options.accuracy, model, file, run);
   }
   const std::string text = commented_run_file(file, missing_of(file, known));
   if (options.output.empty()) return run.print(text);
@@ -111,9 +118,13 @@ Verb init_verb() {
           .summary = "Write a run file for a radar model, with every key explained",
           .details =
               "Every key of the run file is there with its meaning. With a native model (HDF5) the file names it, and "
-              "its tables replace what the model says. What a run needs and is unknown is marked FILL IN.",
+              "its tables replace what the model says. What a run needs and is unknown is marked FILL IN. " +
+              setting("accuracy", "1%") +
+              " writes the grid and the times of least work for that accuracy, as `sonde maxwell run` chooses them.",
           .examples = {{"sonde maxwell init -o run.toml", "A run file to fill in"},
                        {"sonde maxwell init model.h5 --set grid.order=8 -o run.toml", "For a native model"},
+                       {"sonde maxwell init survey.h5 --accuracy 0.5% -o run.toml",
+                        "With order, cells and time step for a phase velocity within 0.5 %"},
                        {"sonde maxwell init --example crosshole -o crosshole.toml",
                         "An inversion with its records, for `sonde maxwell fwi`"}},
           .invoke = invocation<InitOptions, run_init>};

@@ -53,8 +53,8 @@ std::string ModelFiles::view(const std::string& name) const {
 
 void ModelFiles::add_to(Watch& watch, Index which, const GprmaxRun& run, Precision precision, bool writes) {
   if (traces_.empty() || input_.snapshots.empty()) return;
-  snapshots_.push_back(std::make_unique<ModelSnapshots>(run.model(), precision, run.plan().dt,
-                                                        writes ? folder(which) : ""));
+  snapshots_.push_back(
+      std::make_unique<ModelSnapshots>(run.model(), precision, run.plan().dt, writes ? folder(which) : ""));
   watch.look = [first = std::move(watch.look), then = snapshots_.back().get()](Index step, LiveFields& fields) {
     if (first) first(step, fields);
     then->look(step, fields);

@@ -21,8 +21,8 @@ class ModelFiles {
   /// `input` must outlive this.
   ModelFiles(const GprmaxInput& input, Index runs, const std::string& traces);
 
-  /// Lets the snapshots of a run look too. Of several processes each has those of its own runs, or of a divided grid one
-  /// `writes` those of all.
+  /// Lets the snapshots of a run look too. Of several processes each has those of its own runs, or of a divided grid
+  /// one `writes` those of all.
   void add_to(Watch& watch, Index which, const GprmaxRun& run, Precision precision, bool writes = true);
   void finish_snapshots(const Ranks& ranks, Run& run);
   void write_views(const GprmaxModel& model, Run& run) const;

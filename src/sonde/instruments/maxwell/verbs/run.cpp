@@ -94,8 +94,8 @@ void refuse_results_of_a_run(const RunOptions& options, const GprmaxInput& input
   if (input.geometry_views.empty())
     throw Error(ErrorKind::bad_input, options.input + ": no #geometry_view, so nothing would be written")
         .hint("`sonde maxwell plot` draws the model");
-  for (const auto& [key, path] : {std::pair{"plot", options.plot}, {"snapshots", options.frames.snapshots},
-                                  {"accuracy", options.accuracy}})
+  for (const auto& [key, path] :
+       {std::pair{"plot", options.plot}, {"snapshots", options.frames.snapshots}, {"accuracy", options.accuracy}})
     if (!path.empty())
       throw Error(ErrorKind::usage, setting("geometry_only") + " runs nothing that " + setting(key) + " could be for")
           .hint("leave one of them out");
@@ -152,8 +152,7 @@ void prepare(const RunOptions& given, const Ranks& ranks, Run& run, GprmaxJob& j
   if (options.output.empty()) options.output = usual_output(job.input, options.input, run);
   if (given.output.empty() || (writes_out(options) && options.runs > 1)) note_made_up_names();
   if (!run.silent()) require_outputs(options);
-  if (!options.accuracy.empty())
-    job.input = choose_grid(options.accuracy, options, job.input, options.runs, run);
+  if (!options.accuracy.empty()) job.input = choose_grid(options.accuracy, options, job.input, options.runs, run);
   job.files.emplace(job.input, options.runs, options.output);
   GprmaxRun& gprmax = job.gprmax.emplace(prepare_gprmax(options, job.input, options.runs, ranks, run));
   job.frames.emplace(options.frames, framed(gprmax, options.dtype), run);
@@ -307,7 +306,8 @@ Verb run_verb() {
           "every direction and at every frequency of the source up to where its spectrum has fallen by 40 dB. The "
           "alternatives are listed. A model of gprMax is run as if its #dx_dy_dz, #pml_cells and "
           "#time_step_stability_factor said so: objects and positions keep their metres, the window its seconds, "
-          "dipoles their moment, layers at least their thickness and number of cells. Larger cells are taken only where "
+          "dipoles their moment, layers at least their thickness and number of cells. Larger cells are taken only "
+          "where "
           "they change no object and no position, and models with plates, edges, voltage sources or "
           "#geometry_objects_read keep their cells. The elements of other models become means, and where nothing says "
           "time.dt it is chosen too.\n\n" +

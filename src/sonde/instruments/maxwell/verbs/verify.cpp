@@ -106,23 +106,25 @@ void run_verify(const VerifyOptions& options, Run& run) {
 }  // namespace
 
 Verb verify_verb() {
-  return {.name = "maxwell verify",
-          .summary = "Compare waves and their derivatives with closed forms on this machine",
-          .details =
-              "Line sources and dipoles against Hankel functions and closed forms, layered media against Fresnel's "
-              "coefficients, water against its permittivity, what absorbing layers reflect, conserved energy and "
-              "reciprocity. Derivatives against their transpose, central differences and Taylor series; gradients from "
-              "compressed fields; equal bits from memory, disk and recomputed fields, and with several threads; grids that "
-              "are chosen for an accuracy against the velocity of waves on them. Started by `mpirun`, its processes make "
-              "the check " + std::string(check_of_ranks) +
-              ": shots and grids that they share, against one process. A row outside of its limit ends with status 7.",
-          .examples = {{"sonde maxwell verify", "All checks on small grids"},
-                       {"mpirun -n 4 sonde maxwell verify", "Shots and grids shared by four processes"},
-                       {"sonde maxwell verify --full --only line_source --only dipole", "Two of them at full size"}},
-          .plans = true,
-          .watched = Watched{},
-          .ranks = true,
-          .invoke = invocation<VerifyOptions, run_verify>};
+  return {
+      .name = "maxwell verify",
+      .summary = "Compare waves and their derivatives with closed forms on this machine",
+      .details =
+          "Line sources and dipoles against Hankel functions and closed forms, layered media against Fresnel's "
+          "coefficients, water against its permittivity, what absorbing layers reflect, conserved energy and "
+          "reciprocity. Derivatives against their transpose, central differences and Taylor series; gradients from "
+          "compressed fields; equal bits from memory, disk and recomputed fields, and with several threads; grids that "
+          "are chosen for an accuracy against the velocity of waves on them. Started by `mpirun`, its processes make "
+          "the check " +
+          std::string(check_of_ranks) +
+          ": shots and grids that they share, against one process. A row outside of its limit ends with status 7.",
+      .examples = {{"sonde maxwell verify", "All checks on small grids"},
+                   {"mpirun -n 4 sonde maxwell verify", "Shots and grids shared by four processes"},
+                   {"sonde maxwell verify --full --only line_source --only dipole", "Two of them at full size"}},
+      .plans = true,
+      .watched = Watched{},
+      .ranks = true,
+      .invoke = invocation<VerifyOptions, run_verify>};
 }
 
 }  // namespace sonde::maxwell

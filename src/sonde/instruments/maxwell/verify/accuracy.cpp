@@ -35,8 +35,8 @@ ExperimentDraft accuracy_draft(bool corrected) {
   std::vector<double> receivers;
   for (const auto& direction : accuracy_directions)
     for (const double r : {near_m, far_m})
-      receivers.insert(receivers.end(), {source + direction[0] * r / accuracy_spacing,
-                                         source + direction[2] * r / accuracy_spacing});
+      receivers.insert(receivers.end(),
+                       {source + direction[0] * r / accuracy_spacing, source + direction[2] * r / accuracy_spacing});
   draft.receivers = NumberArray{{4, 2}, receivers};
   draft.wavelet = Wavelet{.frequency = accuracy_f0, .delay = 1.5 / accuracy_f0};
   draft.steps = 600;
@@ -88,8 +88,7 @@ VelocityErrors measured_errors(const Experiment& experiment, const GridOption& o
 
 void add_accuracy_rows(double wanted, bool corrected, std::vector<VerifyRow>& rows) {
   const ExperimentDraft draft = accuracy_draft(corrected);
-  const GridQuestion question =
-      grid_question(experiment_of(draft, std::numeric_limits<std::size_t>::max()));
+  const GridQuestion question = grid_question(experiment_of(draft, std::numeric_limits<std::size_t>::max()));
   const std::vector<GridOption> options = grid_options(question);
   const GridOption* chosen = cheapest(options, wanted, std::numeric_limits<std::size_t>::max());
   if (chosen == nullptr) throw Error(ErrorKind::internal, "no grid for a line source in uniform ground");
@@ -105,9 +104,9 @@ void add_accuracy_rows(double wanted, bool corrected, std::vector<VerifyRow>& ro
                   fmt::format("the same of the next cheaper grid, order {} with {:.3g} cells per wavelength",
                               cheaper.grid.order, cheaper.cells_per_wavelength),
                   of_cheaper.largest / wanted, 1, true});
-  // Weights of places between nodes, and a hundredth of the wave from the layers.
+  // What the weights of places between nodes and waves from the layers add to the phase.
   rows.push_back({id + "_predicted", "distance of measured and predicted errors" + of,
-                  std::max(of_chosen.apart, of_cheaper.apart) / wanted, 0.1});
+                  std::max(of_chosen.apart, of_cheaper.apart) / wanted, 0.2});
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/maxwell/run/experiment_waves.h"
-#include "sonde/instruments/maxwell/verify/checks.h"
 #include "sonde/instruments/maxwell/run/processes.h"
+#include "sonde/instruments/maxwell/verify/checks.h"
 #include "sonde/instruments/maxwell/verify/ground_trial.h"
 #include "sonde/instruments/maxwell/verify/spectrum.h"
 #include "sonde/instruments/maxwell/verify/trial.h"
@@ -87,7 +87,7 @@ Triple parts_for(int ranks) {
 /// Largest difference over the largest value of the first ones, which are of the record, and of the others.
 double apart(const std::vector<double>& made, const std::vector<double>& wanted, std::size_t of_record) {
   double worst = 0;
-  for (const auto [first, last] : {std::pair(std::size_t{0}, of_record), std::pair(of_record, wanted.size())}) {
+  for (const auto& [first, last] : {std::pair(std::size_t{0}, of_record), std::pair(of_record, wanted.size())}) {
     const std::span<const double> a = std::span(made).subspan(first, last - first),
                                   b = std::span(wanted).subspan(first, last - first);
     worst = std::max(worst, largest_difference(a, b) / largest(b));
@@ -111,8 +111,9 @@ std::vector<VerifyRow> check_ranks(VerifySize size) {
   return {{"ranks.shots", "numbers with other bits than those of one process, shots shared by " + count,
            static_cast<double>(different), 0},
           // Sums over nodes of two parts are rounded in another order.
-          {"ranks.grid", fmt::format("record and gradient of a cube in {}x{}x{} parts of {} against the whole one",
-                                     parts[2], parts[1], parts[0], count),
+          {"ranks.grid",
+           fmt::format("record and gradient of a cube in {}x{}x{} parts of {} against the whole one", parts[2],
+                       parts[1], parts[0], count),
            difference, 1e-6}};
 }
 
