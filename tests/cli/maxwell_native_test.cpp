@@ -144,5 +144,34 @@ TEST_F(MaxwellProgram, WrongNativeModelsAreNamed) {
     expect_refused(c);
 }
 
+TEST_F(MaxwellProgram, AnAccuracyKeepsTheStepOfRecordsThatIsGiven) {
+  const std::string timed = model(strip + "dt = 1e-10\n", "timed.toml");
+  ASSERT_EQ(command({"run", timed, "-o", file("as_it_is.h5")}).status, 0);
+  ASSERT_EQ(command({"run", timed, "-o", file("chosen.h5"), "--accuracy", "0.3%"}).status, 0);
+  testing::python(
+      "import sys, h5py\n"
+      "a, b = (h5py.File(f'{sys.argv[1]}/{name}.h5') for name in ('as_it_is', 'chosen'))\n"
+      "x, y = a['receivers/data'][:], b['receivers/data'][:]\n"
+      "assert x.shape == y.shape and a['receivers'].attrs['dt'] == b['receivers'].attrs['dt']\n"
+      "assert 0 < abs(x - y).max() < 0.2 * abs(x).max()\n"
+      "m = [f['survey'].attrs['spacing'] * f['survey/source_location'][:] for f in (a, b)]\n"
+      "assert abs(m[0] - m[1]).max() < 1e-9\n",
+      folder_.path().string());
+  // Records of the chosen grid are records of the same survey.
+  EXPECT_EQ(command({"gradient", timed, "--observed", file("chosen.h5"), "-o", file("g.h5")}).status, 0);
+}
+
+TEST_F(MaxwellProgram, AnAccuracyIsWrittenIntoARunFile) {
+  testing::python(write_strip, folder_.path().string());
+  ASSERT_EQ(command({"init", file("strip.h5"), "--accuracy", "0.3%", "-o", file("made.toml")}).status, 0);
+  ASSERT_EQ(command({"run", file("made.toml"), "-o", file("made.h5")}).status, 0);
+  ASSERT_EQ(command({"run", file("strip.h5"), "--accuracy", "0.3%", "-o", file("chosen.h5")}).status, 0);
+  testing::python(
+      "import sys, h5py\n"
+      "a, b = (h5py.File(f'{sys.argv[1]}/{name}.h5')['receivers/data'][:] for name in ('made', 'chosen'))\n"
+      "assert a.shape == b.shape and (a == b).all()\n",
+      folder_.path().string());
+}
+
 }  // namespace
 }  // namespace sonde

@@ -253,5 +253,46 @@ TEST_F(MaxwellProgram, ARunThatIsBrokenOffLeavesNothing) {
   }
 }
 
+/// A pulse through 0.72 m of sand, on cells of this many mm.
+std::string pulse_through_sand(const std::string& spacing) {
+  return "#domain: 1.440 0.720 " + spacing + "\n#dx_dy_dz: " + spacing + " " + spacing + " " + spacing +
+         "\n#time_window: 14e-9\n#material: 6 0 1 0 sand\n#box: 0 0 0 1.440 0.720 " + spacing +
+         " sand\n#waveform: ricker 1 600e6 pulse\n#hertzian_dipole: z 0.360 0.360 0 pulse\n#rx: 1.080 0.360 0\n";
+}
+
+TEST_F(MaxwellProgram, AnAccuracyFindsTheArrivalOfFineCells) {
+  // Cells of 20 mm have 3.7 to a wavelength: order 2 is refused, and forced its extreme is at 8.96 ns.
+  ASSERT_EQ(command({"run", model(pulse_through_sand("0.020"), "coarse.in"), "--accuracy", "0.5%"}).status, 0);
+  ASSERT_EQ(command({"run", model(pulse_through_sand("0.005"), "fine.in"), "--order", "4"}).status, 0);
+  // 14 wavelengths of the highest frequency: 0.5 % are 0.04 ns of 8.
+  testing::python(read_ez +
+                      "def arrival(name):\n"
+                      "    ez = trace(name)\n"
+                      "    return abs(ez).argmax() * h5py.File(sys.argv[1] + '/' + name).attrs['dt']\n"
+                      "assert abs(arrival('coarse.out') - arrival('fine.out')) < 5e-11\n"
+                      "assert abs(np.ptp(trace('coarse.out')) / np.ptp(trace('fine.out')) - 1) < 0.05\n",
+                  folder_.path().string());
+}
+
+TEST_F(MaxwellProgram, AnAccuracySaysWhatItChoseAndWhatElseThereIs) {
+  const Ended ended = command({"run", model(), "--accuracy", "0.2%", "--dry-run"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  for (const char* said : {"phase velocity within 0.2 %", "as the model is", "chosen", "not as accurate",
+                           "at the end of the window", "as with #dx_dy_dz: ", "accuracy: \"order "})
+    EXPECT_THAT(ended.err + ended.out, HasSubstr(said));
+}
+
+TEST_F(MaxwellProgram, AnAccuracyOfOneOrderTakesThatOrder) {
+  const Ended ended = command({"run", model(), "--accuracy", "0.2%", "--order", "8", "--dry-run"});
+  EXPECT_THAT(ended.err + ended.out, HasSubstr("accuracy: \"order 8, "));
+}
+
+TEST_F(MaxwellProgram, AnAccuracyThatNoGridHasIsRefused) {
+  expect_refused({{"run", model(), "--accuracy", "1"}, 2, "--accuracy: \"1\"; expected a percentage above 0"});
+  const std::string thin = model(sand_model("#plate: 0.1 0.15 0 0.2 0.15 0.005 pec\n"), "plate.in");
+  expect_refused({{"run", thin, "--accuracy", "0.0001%"}, 3, "no grid has a phase velocity within 0.0001 %"});
+  expect_refused({{"run", thin, "--accuracy", "0.0001%"}, 3, "its cells keep their size: plates and edges"});
+}
+
 }  // namespace
 }  // namespace sonde

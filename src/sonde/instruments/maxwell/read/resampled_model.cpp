@@ -71,7 +71,8 @@ std::string why_cells_stay(const Experiment& experiment) {
   if (std::any_of(sigma.begin(), sigma.end(), [](double each) { return std::isinf(each); }))
     return "sigma is infinite in some elements, which are conductors of whole cells";
   for (const ModelPole& pole : experiment.poles)
-    if (!uniform(pole.tau)) return "tau of its Debye poles varies, and a mean of relaxation times is no pole";
+    if (!uniform(pole.tau))
+      return "tau of its Debye poles varies: the mean of two relaxation times is not a relaxation";
   return "";
 }
 

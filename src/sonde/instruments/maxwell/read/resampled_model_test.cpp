@@ -70,13 +70,13 @@ TEST(ResampledModel, ConductorsKeepTheirCells) {
 TEST(ResampledModel, PolesOfSeveralTimesKeepTheirCells) {
   Experiment made = row_of({2, 4});
   made.poles = {{{1, 1}, {1e-9, 2e-9}}};
-  EXPECT_EQ(
-      error_of(ErrorKind::bad_input,
-               [&] {
-                 resample(made, {1, 1, 0.5});
-               }),
-      "error: the model keeps its cells: tau of its Debye poles varies, and a mean of relaxation times is no pole\n"
-      "hint: leave out the spacing of other ones");
+  EXPECT_EQ(error_of(ErrorKind::bad_input,
+                     [&] {
+                       resample(made, {1, 1, 0.5});
+                     }),
+            "error: the model keeps its cells: tau of its Debye poles varies: the mean of two relaxation times is not "
+            "a relaxation\n"
+            "hint: leave out the spacing of other ones");
 }
 
 TEST(ResampledModel, ASpacingOfNothingIsRefused) {
