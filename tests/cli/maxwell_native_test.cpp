@@ -145,7 +145,9 @@ TEST_F(MaxwellProgram, WrongNativeModelsAreNamed) {
 }
 
 TEST_F(MaxwellProgram, AnAccuracyKeepsTheStepOfRecordsThatIsGiven) {
-  const std::string timed = model(strip + "dt = 1e-10\n", "timed.toml");
+  std::string text = strip;
+  text.replace(text.find("nt = 120"), 8, "nt = 250\ndt = 1e-10");
+  const std::string timed = model(text, "timed.toml");
   ASSERT_EQ(command({"run", timed, "-o", file("as_it_is.h5")}).status, 0);
   ASSERT_EQ(command({"run", timed, "-o", file("chosen.h5"), "--accuracy", "0.3%"}).status, 0);
   testing::python(

@@ -13,7 +13,7 @@ namespace {
 /// Wet soil below air, with two poles in one of its materials: an edge at the surface has none of its own.
 GprmaxInput wet_soil() {
   return parse_gprmax_input(
-      "#title: Wet soil\n#domain: 0.12 0.10 0.11\n#dx_dy_dz: 0.005 0.005 0.005\n#time_window: 60\n#pml_cells: 3\n"
+      "#title: Wet soil\n#domain: 0.12 0.10 0.11\n#dx_dy_dz: 0.005 0.005 0.005\n#time_window: 90\n#pml_cells: 3\n"
       "#material: 4 0.01 1 0 soil\n#add_dispersion_debye: 1 3 2e-11 soil\n"
       "#material: 5 0.02 1 0 clay\n#add_dispersion_debye: 2 2 1e-11 4 8e-11 clay\n"
       "#box: 0 0 0 0.12 0.10 0.06 soil\n#box: 0.04 0.03 0.02 0.08 0.07 0.05 clay\n"
