@@ -149,10 +149,13 @@ void prepare_places(const Prepared& prepared, const Run& run) {
 void add_memory(const Prepared& prepared, const Parameters& parameters, MemoryPlan& memory) {
   const std::size_t samples = prepared.observed.samples.size(), unknowns = static_cast<std::size_t>(parameters.count());
   const std::size_t cells = prepared.experiment.model.eps_r.size(), stages = prepared.settings.stages.size();
-  const auto pairs = static_cast<std::size_t>(prepared.settings.memory);
+  const bool newton = prepared.settings.optimiser == OptimiserKind::gauss_newton;
+  // Pairs of steps and gradients; without them the vectors of conjugate gradients.
+  const std::size_t more = newton ? 4 : 2 * static_cast<std::size_t>(prepared.settings.memory);
   std::size_t bytes = memory.add("records", 5 * sizeof(double) * samples, "measured, filtered, computed, weights");
-  bytes += memory.add("optimiser", sizeof(double) * unknowns * (2 * pairs + 8),
-                      fmt::format("{} unknowns, {} pairs", unknowns, pairs));
+  bytes += memory.add(
+      "optimiser", sizeof(double) * unknowns * (more + 8),
+      newton ? fmt::format("{} unknowns", unknowns) : fmt::format("{} unknowns, {} pairs", unknowns, more / 2));
   bytes += memory.add("models", sizeof(double) * cells * (2 * stages + 12), fmt::format("{} cells, float64", cells));
   if (const Index rank = prepared.settings.uncertainty.rank; rank > 0)
     bytes += memory.add("uncertainty", 4 * sizeof(double) * unknowns * static_cast<std::size_t>(rank + 10),
