@@ -51,16 +51,21 @@ async function drag(page: Page, seconds: number, on = "[data-panel=pattern] .lin
   return { ...result, events };
 }
 
-/** Back and forth between two items by real keys, one switch after the other: the first rounds compute the images. */
+/** Back and forth between two items by real keys, held down for 70 ms as by a finger, one switch after the other: the first
+ *  rounds compute the images. A switch ends with the last of its images. */
 async function switches(page: Page, rounds: number): Promise<Summary> {
   const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   for (let i = -4; i < rounds; ++i) {
     if (i === 0) await reset(page);
     const before = (await summary(page)).delays;
-    await page.keyboard.press(i % 2 === 0 ? "." : ",");
+    const key = i % 2 === 0 ? "." : ",";
+    await page.keyboard.down(key);
+    // The page is not asked for anything meanwhile.
+    await wait(70);
+    await page.keyboard.up(key);
     while ((await summary(page)).delays === before) await wait(1);
-    // A person rests; and 37 is no multiple of a frame, so that switches come at any time of one.
-    await wait(i < 0 ? 500 : 37);
+    // A person rests, for another part of a frame each time: switches come at any time of one.
+    await wait(i < 0 ? 500 : 37 + 16.7 * ((0.618034 * i) % 1));
   }
   return summary(page);
 }

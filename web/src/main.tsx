@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { render } from "preact";
+import { options, render } from "preact";
 
 import { delays } from "./measure/delays";
 import { Session } from "./model/session";
 import { Store } from "./model/store";
 import { Viewer, ViewerContext } from "./panels/context";
+import { afterImage, answered, paintWaits } from "./panels/painter";
 import { Connection, type Socket } from "./protocol/connection";
 import { enter, exchangeHere, forget, keeperOf, NO_ADDRESS } from "./protocol/entry";
 import { Shell } from "./shell/shell";
@@ -34,6 +35,9 @@ void enter(location.search, keeper, exchangeHere).then(
   () => session.notLetIn("The server does not answer. Load the page again when it does."),
 );
 window.__sonde = { delays, session };
+session.answered = answered;
+// Only once the event that changed them is over is it known whether an image was asked for.
+options.debounceRendering = (words) => queueMicrotask(() => (paintWaits() || !session.latest.idle ? afterImage(words) : words()));
 
 const root = document.getElementById("page");
 if (root)

@@ -91,6 +91,31 @@ describe("pointer", () => {
   });
 });
 
+it("a key asks for no animation frame, before which the browser would hold back the image", async () => {
+  await shown.open();
+  await expect.poll(async () => distinct(await colours("image"))).toBeGreaterThan(20);
+  const asked = await shown.page.evaluate(async () => {
+    const { requestAnimationFrame: request } = window;
+    const afterFrames = () => new Promise((resolve) => request(() => request(resolve)));
+    await afterFrames();
+    let [during, later] = [0, 0];
+    let over = false;
+    window.requestAnimationFrame = (act) => {
+      if (over) ++later;
+      else ++during;
+      return request(act);
+    };
+    window.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp" }));
+    await Promise.resolve();
+    over = true;
+    await afterFrames();
+    return [during, later];
+  });
+  expect(asked[0]).toBe(0);
+  // The cross has moved.
+  expect(asked[1]).toBeGreaterThan(0);
+});
+
 it("draws an image once for a frame, and not again while nothing of it changes", async () => {
   await shown.open({}, { query: "?draw=canvas" });
   await expect.poll(async () => distinct(await colours("image"))).toBeGreaterThan(20);

@@ -121,6 +121,8 @@ export class CpuRenderer implements Renderer {
   readonly name = "Canvas2D";
   private context: CanvasRenderingContext2D;
   private pixels: ImageData | null = null;
+  /** Where cells were drawn, and on which ground. */
+  private drawn = "";
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     const context = canvas.getContext("2d", { alpha: false });
@@ -130,9 +132,14 @@ export class CpuRenderer implements Renderer {
 
   draw(cells: Cell[], background: readonly [number, number, number]): void {
     const { width, height } = this.canvas;
-    if (this.pixels?.width !== width || this.pixels.height !== height) this.pixels = this.context.createImageData(width, height);
-    const ground = (255 << 24) | (background[2] << 16) | (background[1] << 8) | background[0];
-    new Uint32Array(this.pixels.data.buffer).fill(ground);
+    if (this.pixels?.width !== width || this.pixels.height !== height) {
+      this.pixels = this.context.createImageData(width, height);
+      this.drawn = "";
+    }
+    // Images that follow each other in the same places leave the ground between them as it is.
+    const drawn = JSON.stringify([background, cells.map(({ at }) => covered(at, this.canvas))]);
+    if (drawn !== this.drawn) new Uint32Array(this.pixels.data.buffer).fill(packed(...background));
+    this.drawn = drawn;
     for (const cell of cells) drawCell(cell, this.pixels);
     this.context.putImageData(this.pixels, 0, 0);
   }

@@ -38,6 +38,20 @@ it("begins with the arrival of the event, and counts an image in the frame that 
   expect(delays.summary()).toMatchObject({ delays: 1, p50: 26 });
 });
 
+it("ends with the last of several images", () => {
+  let now = 0;
+  const delays = new Delays(() => now);
+  delays.input("a");
+  delays.sent("a", 1);
+  for (const frame of [10, 30]) {
+    now = frame;
+    delays.received(1);
+    delays.presented(frame);
+    delays.painted();
+  }
+  expect(delays.summary()).toMatchObject({ delays: 1, p50: 30 });
+});
+
 it("says where the time goes: the parts are the whole", () => {
   let now = 3;
   const delays = new Delays(() => now);

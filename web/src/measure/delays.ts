@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** From the hand to the eye: the time between the arrival of an input event in the browser and the end of the animation
- *  frame that shows the image that it asked for. The page measures itself and shows its numbers as window.__sonde. */
+ *  frame that shows the image that it asked for, or the last of them where there are several. The page measures itself and
+ *  shows its numbers as window.__sonde. */
 const KEPT = 2000;
 
 /** The parts of that time, one after the other: until the page has the event; until its command leaves (the one before it
@@ -28,11 +29,11 @@ type Way = number[];
 export class Delays {
   private inputs = new Map<string, Way>();
   private underWay = new Map<number, Way>();
-  private arrived: Way[] = [];
-  private shown: Way[] = [];
+  private arrived = new Map<number, Way>();
+  private shown = new Map<number, Way>();
   private arrivedAt: number | null = null;
   private paints: number[] = [];
-  private waited: Way[] = [];
+  private waited = new Map<number, Way>();
 
   constructor(private readonly now: () => number) {}
 
@@ -57,38 +58,33 @@ export class Delays {
   sent(key: string, id: number): void {
     const way = this.inputs.get(key);
     this.inputs.delete(key);
-    if (way) this.underWay.set(id, [...way, this.now()]);
+    if (way) keep(this.underWay, id, [...way, this.now()]);
   }
 
   received(id: number): void {
     const way = this.underWay.get(id);
-    this.underWay.delete(id);
-    if (way) this.arrived.push([...way, this.now()]);
+    if (way) this.arrived.set(id, [...way, this.now()]);
   }
 
   /** An animation frame that began at `begun` has drawn everything that has arrived. */
   presented(begun: number): void {
-    this.shown.push(...this.ended(this.arrived.map((way) => [...way, Math.max(begun, way[way.length - 1])])));
-    this.arrived = [];
+    const now = this.now();
+    for (const [id, way] of this.arrived) this.shown.set(id, [...way, Math.max(begun, way[way.length - 1]), now]);
+    this.arrived.clear();
   }
 
   /** That frame was handed on. */
   painted(): void {
-    this.keep(this.paints, this.now());
-    for (const way of this.ended(this.shown)) this.keep(this.waited, way);
-    this.shown = [];
-    // Commands that never get a frame, for instance failed ones.
-    if (this.underWay.size > KEPT) this.underWay.clear();
-  }
-
-  private ended(ways: Way[]): Way[] {
     const now = this.now();
-    return ways.map((way) => [...way, now]);
+    this.paints.push(now);
+    if (this.paints.length > KEPT) this.paints.shift();
+    for (const [id, way] of this.shown) keep(this.waited, id, [...way, now]);
+    this.shown.clear();
   }
 
   reset(): void {
     this.paints = [];
-    this.waited = [];
+    this.waited.clear();
   }
 
   /** Paints per second between the first and the last; of the delay, and of its parts, percentiles in milliseconds. */
@@ -98,20 +94,25 @@ export class Delays {
       const at = (p: number) => (sorted.length > 0 ? sorted[Math.round(p * (sorted.length - 1))] : NaN);
       return { p50: at(0.5), p95: at(0.95), longest: at(1) };
     };
+    const ways = [...this.waited.values()];
     const span = this.paints.length > 1 ? this.paints[this.paints.length - 1] - this.paints[0] : NaN;
-    const stages = STAGES.map((name, i) => [name, percentiles(this.waited.map((way) => way[i + 1] - way[i]))] as const);
+    const stages = STAGES.map((name, i) => [name, percentiles(ways.map((way) => way[i + 1] - way[i]))] as const);
     return {
       paints: this.paints.length,
       paintsPerSecond: (1000 * (this.paints.length - 1)) / span,
-      delays: this.waited.length,
-      ...percentiles(this.waited.map((way) => way[STAGES.length] - way[0])),
+      delays: ways.length,
+      ...percentiles(ways.map((way) => way[STAGES.length] - way[0])),
       stages: Object.fromEntries(stages) as Summary["stages"],
     };
   }
+}
 
-  private keep<T>(list: T[], value: T): void {
-    list.push(value);
-    if (list.length > KEPT) list.shift();
+/** In place of an earlier one of the same command, and of the oldest where there are too many. */
+function keep(ways: Map<number, Way>, id: number, way: Way): void {
+  ways.set(id, way);
+  for (const [oldest] of ways) {
+    if (ways.size <= KEPT) break;
+    ways.delete(oldest);
   }
 }
 

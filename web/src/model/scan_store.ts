@@ -3,6 +3,7 @@ import { computed, effect, signal, type ReadonlySignal, type Signal } from "@pre
 
 import type { Frame } from "../protocol/frame";
 import type { Centre, Dataset, Memory } from "../protocol/scans";
+import { quantityOf, type Quantity } from "./detectors";
 import type { Store } from "./store";
 import { initialView, type Detector, type PanelName, type Tool, type View } from "./view";
 
@@ -86,6 +87,8 @@ export class ScanStore {
   readonly activeDetector: ReadonlySignal<Detector | null> = computed(
     () => this.view.detectors.value.find(({ channel }) => channel === this.view.active.value) ?? null,
   );
+  /** What the image of the active detector holds: the same for every step of a drag, so that what only asks for it rests. */
+  readonly quantity: ReadonlySignal<Quantity> = computed(() => (this.activeDetector.value ? quantityOf(this.activeDetector.value) : "image"));
   /** Data sets in the order a person gave them, hidden ones left out, starred ones first. */
   readonly listed: ReadonlySignal<Dataset[]> = computed(() => {
     const { order, hidden, starred } = this.view;

@@ -38,6 +38,8 @@ export class Session implements Listener {
   private waiting = new Map<number, Waiting>();
   private files = new Map<number, { reply?: Reply; frame?: Frame; resolve(file: ServedFile): void; reject(problem: Error): void }>();
   readonly latest: Latest;
+  /** Called when a command has its reply, which follows its frames. */
+  answered: () => void = () => {};
 
   constructor(
     readonly store: Store,
@@ -162,6 +164,7 @@ export class Session implements Listener {
     const file = this.files.get(reply.id);
     if (file) this.takeFile(reply.id, { ...file, reply });
     for (const one of this.handlers) one.replies?.[reply.command]?.(reply);
+    this.answered();
   }
 
   failure(failure: Failure): void {

@@ -57,8 +57,7 @@ export function displayName(store: ScanStore, panel: PanelName): DisplayName {
   if (panel !== "image") return panel;
   const { arrangement, comparison } = store.view;
   if (arrangement.value === "rgb") return "image";
-  const detector = store.activeDetector.value;
-  const quantity = detector ? quantityOf(detector) : "image";
+  const quantity = store.quantity.value;
   return comparison.value !== "side" && quantity !== "angle" && shownDatasets(store).length > 1 ? comparison.value : quantity;
 }
 

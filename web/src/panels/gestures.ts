@@ -25,6 +25,9 @@ export class Gestures {
   private undecided: { x: number; y: number; begin(): Drag } | null = null;
   /** The last place of the pointer that a drag followed, and when. */
   private followed = { x: NaN, y: NaN, at: 0 };
+  /** Where the panel was on the screen at the last event that comes with a frame. Asking at every one (offsetX does) would
+   *  lay out the words that have changed before the hand is followed. */
+  private corner = { left: 0, top: 0 };
 
   constructor(
     private readonly stage: Stage,
@@ -57,8 +60,14 @@ export class Gestures {
     return this.stage.panel;
   }
 
+  /** Of an event in CSS pixels from the panel's corner. */
+  private at({ clientX, clientY }: PointerEvent): { x: number; y: number } {
+    return { x: clientX - this.corner.left, y: clientY - this.corner.top };
+  }
+
   private down(event: PointerEvent): void {
-    const { offsetX: x, offsetY: y } = event;
+    this.corner = this.stage.lines.getBoundingClientRect();
+    const { x, y } = this.at(event);
     const found = this.stage.at(x, y);
     this.pointers.set(event.pointerId, { x, y });
     this.stage.lines.setPointerCapture(event.pointerId);
@@ -104,7 +113,8 @@ export class Gestures {
   }
 
   private move(event: PointerEvent): void {
-    const { offsetX: x, offsetY: y } = event;
+    this.corner = this.stage.lines.getBoundingClientRect();
+    const { x, y } = this.at(event);
     if (this.pointers.size === 2 && this.pointers.has(event.pointerId)) return this.pinch(event.pointerId, x, y);
     const found = this.stage.at(x, y);
     this.stage.hover.value = found ? { cell: found.cell, row: found.row, col: found.col } : null;
@@ -121,15 +131,16 @@ export class Gestures {
 
   private follow(event: PointerEvent): void {
     if (!this.drag || !this.placement) return;
-    const { offsetX: x, offsetY: y } = event;
+    const { x, y } = this.at(event);
     this.followed = { x, y, at: event.timeStamp };
     const ratio = this.stage.pixelRatio;
     this.drag(toData(this.placement, x * ratio, y * ratio), event);
   }
 
   private up(event: PointerEvent): void {
+    const { x, y } = this.at(event);
     // It was lifted where it came down: a tap.
-    if (this.undecided && Math.hypot(event.offsetX - this.undecided.x, event.offsetY - this.undecided.y) <= REACH) this.decide();
+    if (this.undecided && Math.hypot(x - this.undecided.x, y - this.undecided.y) <= REACH) this.decide();
     this.undecided = null;
     // Where it was lifted: the last moves may have come closer together than they are followed.
     if (event.type === "pointerup") this.follow(event);
@@ -174,8 +185,9 @@ export class Gestures {
     return (_, event) => {
       const ratio = this.stage.pixelRatio;
       const at = this.placement;
-      if (at) this.zoom((now) => panBy(now, at, (event.offsetX - last.x) * ratio, (event.offsetY - last.y) * ratio));
-      last = { x: event.offsetX, y: event.offsetY };
+      const now = this.at(event);
+      if (at) this.zoom((before) => panBy(before, at, (now.x - last.x) * ratio, (now.y - last.y) * ratio));
+      last = now;
     };
   }
 

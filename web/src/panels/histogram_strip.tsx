@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { bars, histogram as count, percentile } from "../display/histogram";
 import { position, type Range } from "../display/stretch";
 import { formatNumber } from "../display/readout";
+import { Surface } from "../display/surface";
 import type { ScanStore } from "../model/scan_store";
 import type { Stage } from "./stage";
 import { NumberField } from "./controls";
@@ -37,10 +38,13 @@ export function HistogramStrip({ stage }: { stage: Stage }) {
     if (!element) return;
     // Asking the page for a size or a colour makes it lay itself out anew: only when one may have changed.
     let colour = "";
-    const paint = () => draw(element, colour, stage, store);
+    const surface = new Surface(element);
+    const paint = () => {
+      draw(surface, colour, stage, store);
+      surface.show();
+    };
     const measure = () => {
-      const width = Math.max(1, element.clientWidth);
-      if (element.width !== width) element.width = width;
+      surface.resize(Math.max(1, element.clientWidth), HEIGHT);
       colour = getComputedStyle(element).color;
       requestPaint(paint);
     };
@@ -131,17 +135,14 @@ function shownSpan(of: typeof EMPTY, range: Range): Range {
   return high > low ? { low, high } : { low: low - 0.5, high: high + 0.5 };
 }
 
-function draw(canvas: HTMLCanvasElement, colour: string, stage: Stage, store: ScanStore): void {
+function draw(surface: Surface, colour: string, stage: Stage, store: ScanStore): void {
   const display = stage.shown?.display ?? stage.panel;
   const settings = store.view.display.peek()[display];
   const range = stage.range.peek();
   const counts = countsOf(stage);
-  const { width } = canvas;
-  const context = canvas.getContext("2d");
-  if (!context) return;
+  const { width, context } = surface;
   const span = shownSpan(counts, range);
   const bar = 8;
-  context.clearRect(0, 0, width, HEIGHT);
   const heights = bars(counts, Math.ceil(width / 2), span.low, span.high);
   context.fillStyle = colour;
   context.beginPath();

@@ -3,6 +3,7 @@ import { delays } from "../measure/delays";
 import { PRESETS } from "../model/detectors";
 import type { Actions } from "./actions";
 import { displayName } from "./contents";
+import { atKey } from "./painter";
 
 export interface Stroke {
   key: string;
@@ -101,7 +102,7 @@ export function listen(actions: Actions): () => void {
     const binding = bindingFor(stroke, actions);
     if (!binding) return;
     event.preventDefault();
-    delays.during(event, () => binding.run(actions, stroke));
+    delays.during(event, () => atKey(() => binding.run(actions, stroke)));
   };
   window.addEventListener("keydown", down);
   return () => window.removeEventListener("keydown", down);
