@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/separate/network/config.h"
+
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sonde/engine/base/error.h"
+
+namespace sonde::separate {
+namespace {
+
+/// Collects what is wrong with a configuration.
+class Findings {
+ public:
+  /// Whether `value` is at least `least` and small enough that products of a few such numbers fit into Index.
+  bool at_least(const char* field, Index value, Index least) {
+    if (value >= least && value <= most) return true;
+    add(value < least ? fmt::format("{} = {}; expected at least {}", field, value, least)
+                      : fmt::format("{} = {}; expected at most {}", field, value, most));
+    return false;
+  }
+  void divides(const std::string& field, Index value, const std::string& divisor_field, Index divisor) {
+    if (value % divisor != 0) {
+      add(fmt::format("{} = {}; expected a multiple of {} = {}", field, value, divisor_field, divisor));
+    }
+  }
+  void add(std::string text) { problems_.emplace_back(ErrorKind::bad_input, std::move(text)); }
+  void report() {
+    if (problems_.size() == 1) throw problems_.front();
+    if (!problems_.empty()) throw Error::several("the configuration has several faults", std::move(problems_));
+  }
+
+ private:
+  // Far above every network: 2^26 samples of a chunk are 25 minutes.
+  static constexpr Index most = Index{1} << 26;
+  std::vector<Error> problems_;
+};
+
+/// base^exponent, or `most` where that is larger.
+Index power(Index base, Index exponent, Index most) {
+  Index product = 1;
+  for (Index i = 0; i < exponent; ++i) {
+    if (product > most / base) return most;
+    product *= base;
+  }
+  return product;
+}
+
+void check_groups(const Config& config, Findings& findings) {
+  for (Index level = 0; level <= config.scales; ++level) {
+    const Index channels = config.channels + level * config.growth;
+    if (channels % config.groups != 0) {
+      findings.add(fmt::format("model.norm = GroupNorm{}: level {} has {} channels; expected a multiple of {}",
+                               config.groups, level, channels, config.groups));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> Config::stems() const {
+  return target.empty() ? instruments : std::vector<std::string>{target};
+}
+
+void check(const Config& config) {
+  Findings findings;
+  bool sized = true;
+  const auto need = [&](const char* field, Index value, Index least) {
+    sized = findings.at_least(field, value, least) && sized;
+  };
+  need("audio.sample_rate", config.sample_rate, 1);
+  need("audio.num_channels", config.audio_channels, 1);
+  need("audio.n_fft", config.n_fft, 2);
+  need("audio.hop_length", config.hop, 1);
+  need("audio.dim_f", config.dim_f, 1);
+  need("audio.chunk_size", config.chunk, 20);  // a tenth of it is faded at each end
+  need("model.num_subbands", config.subbands, 1);
+  need("model.num_scales", config.scales, 0);
+  need("model.num_blocks_per_scale", config.blocks, 1);
+  need("model.num_channels", config.channels, 1);
+  need("model.growth", config.growth, 0);
+  need("model.bottleneck_factor", config.bottleneck, 1);
+  need("model.scale, first", config.scale_time, 1);
+  need("model.scale, second", config.scale_frequency, 1);
+  need("inference.num_overlap", config.overlap, 1);
+  need("inference.batch_size", config.batch, 1);
+  if (config.norm == Norm::group) need("model.norm, groups", config.groups, 1);
+  if (config.scales > 20) findings.add(fmt::format("model.num_scales = {}; expected at most 20", config.scales));
+  if (config.stems().empty()) findings.add("training.instruments is empty; expected at least one name");
+  if (!std::isfinite(config.alpha)) findings.add(fmt::format("model.act = elu{}; expected a number", config.alpha));
+  if (sized && config.scales <= 20) {
+    findings.divides("audio.chunk_size", config.chunk, "audio.hop_length", config.hop);
+    findings.divides("audio.dim_f", config.dim_f, "model.num_subbands", config.subbands);
+    if (config.dim_f > config.n_fft / 2 + 1) {
+      findings.add(fmt::format("audio.dim_f = {}; expected at most audio.n_fft / 2 + 1 = {}", config.dim_f,
+                               config.n_fft / 2 + 1));
+    }
+    if (config.n_fft / 2 >= config.chunk) {
+      findings.add(fmt::format("audio.chunk_size = {}; expected more than audio.n_fft / 2 = {}, which is reflected",
+                               config.chunk, config.n_fft / 2));
+    }
+    const Index times = power(config.scale_time, config.scales, config.frames() + 1);
+    const Index bands = power(config.scale_frequency, config.scales, config.band() + 1);
+    findings.divides("frames of audio.chunk_size", config.frames(), "model.scale, first, to the number of scales", times);
+    findings.divides("frequencies of a sub-band", config.band(), "model.scale, second, to the number of scales", bands);
+    if (config.band() / bands / config.bottleneck < 1) {
+      findings.add(fmt::format("model.bottleneck_factor = {}; expected at most the {} frequencies of the deepest level",
+                               config.bottleneck, config.band() / bands));
+    }
+    if (config.norm == Norm::group) check_groups(config, findings);
+  }
+  findings.report();
+}
+
+std::string norm_name(const Config& config) {
+  switch (config.norm) {
+    case Norm::none: return "none";
+    case Norm::instance: return "InstanceNorm";
+    case Norm::batch: return "BatchNorm";
+    case Norm::group: return fmt::format("GroupNorm{}", config.groups);
+  }
+  return "";
+}
+
+std::string activation_name(const Config& config) {
+  switch (config.activation) {
+    case Activation::relu: return "relu";
+    case Activation::gelu: return "gelu";
+    case Activation::elu: return fmt::format("elu{}", config.alpha);
+  }
+  return "";
+}
+
+void set_norm(Config& config, const std::string& word) {
+  constexpr std::string_view group = "GroupNorm";
+  config.norm = word == "InstanceNorm"         ? Norm::instance
+                : word == "BatchNorm"          ? Norm::batch
+                : word.starts_with(group)      ? Norm::group
+                                               : Norm::none;
+  if (config.norm != Norm::group) return;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data() + group.size(), end, config.groups);
+  if (error != std::errc() || stop != end || config.groups < 1) {
+    throw Error(ErrorKind::bad_input, fmt::format("model.norm = {}; expected a number of groups as in GroupNorm4", word));
+  }
+}
+
+void set_activation(Config& config, const std::string& word) {
+  constexpr std::string_view elu = "elu";
+  config.activation = word == "gelu" ? Activation::gelu : word == "relu" ? Activation::relu : Activation::elu;
+  if (config.activation != Activation::elu) return;
+  const char* const end = word.data() + word.size();
+  const bool is_elu = word.starts_with(elu);
+  const auto [stop, error] = std::from_chars(word.data() + (is_elu ? elu.size() : 0), end, config.alpha);
+  if (!is_elu || error != std::errc() || stop != end || !std::isfinite(config.alpha)) {
+    throw Error(ErrorKind::bad_input, fmt::format("model.act = {}; expected gelu, relu or elu with a number, as in elu0.7", word));
+  }
+}
+
+}  // namespace sonde::separate
