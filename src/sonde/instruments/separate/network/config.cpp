@@ -104,7 +104,8 @@ void check(const Config& config) {
     }
     const Index times = power(config.scale_time, config.scales, config.frames() + 1);
     const Index bands = power(config.scale_frequency, config.scales, config.band() + 1);
-    findings.divides("frames of audio.chunk_size", config.frames(), "model.scale, first, to the number of scales", times);
+    findings.divides("frames of audio.chunk_size", config.frames(), "model.scale, first, to the number of scales",
+                     times);
     findings.divides("frequencies of a sub-band", config.band(), "model.scale, second, to the number of scales", bands);
     if (config.band() / bands / config.bottleneck < 1) {
       findings.add(fmt::format("model.bottleneck_factor = {}; expected at most the {} frequencies of the deepest level",
@@ -117,34 +118,42 @@ void check(const Config& config) {
 
 std::string norm_name(const Config& config) {
   switch (config.norm) {
-    case Norm::none: return "none";
-    case Norm::instance: return "InstanceNorm";
-    case Norm::batch: return "BatchNorm";
-    case Norm::group: return fmt::format("GroupNorm{}", config.groups);
+    case Norm::none:
+      return "none";
+    case Norm::instance:
+      return "InstanceNorm";
+    case Norm::batch:
+      return "BatchNorm";
+    case Norm::group:
+      return fmt::format("GroupNorm{}", config.groups);
   }
   return "";
 }
 
 std::string activation_name(const Config& config) {
   switch (config.activation) {
-    case Activation::relu: return "relu";
-    case Activation::gelu: return "gelu";
-    case Activation::elu: return fmt::format("elu{}", config.alpha);
+    case Activation::relu:
+      return "relu";
+    case Activation::gelu:
+      return "gelu";
+    case Activation::elu:
+      return fmt::format("elu{}", config.alpha);
   }
   return "";
 }
 
 void set_norm(Config& config, const std::string& word) {
   constexpr std::string_view group = "GroupNorm";
-  config.norm = word == "InstanceNorm"         ? Norm::instance
-                : word == "BatchNorm"          ? Norm::batch
-                : word.starts_with(group)      ? Norm::group
-                                               : Norm::none;
+  config.norm = word == "InstanceNorm"    ? Norm::instance
+                : word == "BatchNorm"     ? Norm::batch
+                : word.starts_with(group) ? Norm::group
+                                          : Norm::none;
   if (config.norm != Norm::group) return;
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data() + group.size(), end, config.groups);
   if (error != std::errc() || stop != end || config.groups < 1) {
-    throw Error(ErrorKind::bad_input, fmt::format("model.norm = {}; expected a number of groups as in GroupNorm4", word));
+    throw Error(ErrorKind::bad_input,
+                fmt::format("model.norm = {}; expected a number of groups as in GroupNorm4", word));
   }
 }
 
@@ -156,7 +165,8 @@ void set_activation(Config& config, const std::string& word) {
   const bool is_elu = word.starts_with(elu);
   const auto [stop, error] = std::from_chars(word.data() + (is_elu ? elu.size() : 0), end, config.alpha);
   if (!is_elu || error != std::errc() || stop != end || !std::isfinite(config.alpha)) {
-    throw Error(ErrorKind::bad_input, fmt::format("model.act = {}; expected gelu, relu or elu with a number, as in elu0.7", word));
+    throw Error(ErrorKind::bad_input,
+                fmt::format("model.act = {}; expected gelu, relu or elu with a number, as in elu0.7", word));
   }
 }
 

@@ -12,8 +12,8 @@ namespace sonde::separate {
 enum class Norm { none, instance, batch, group };
 enum class Activation { relu, gelu, elu };
 
-/// What a TFC-TDF v3 network (Kim and Lee 2023, arXiv 2306.09382) is, and how its authors apply it: the numbers of a YAML
-/// file in the form of Music-Source-Separation-Training. Names in quotes are those of that file.
+/// What a TFC-TDF v3 network (Kim and Lee 2023, arXiv 2306.09382) is, and how its authors apply it: the numbers of a
+/// YAML file in the form of Music-Source-Separation-Training. Names in quotes are those of that file.
 struct Config {
   // audio
   Index sample_rate = 44100;
@@ -23,12 +23,12 @@ struct Config {
   Index chunk = 0;  ///< samples of one pass through the network, a multiple of hop
 
   // model
-  Index subbands = 1;   ///< "num_subbands"
-  Index scales = 1;     ///< "num_scales": halvings on the way to the bottleneck
-  Index blocks = 1;     ///< "num_blocks_per_scale"
-  Index channels = 0;   ///< "num_channels" of model, on the first level
-  Index growth = 0;     ///< more channels with each level
-  Index bottleneck = 1; ///< "bottleneck_factor" of the layers along frequency
+  Index subbands = 1;                         ///< "num_subbands"
+  Index scales = 1;                           ///< "num_scales": halvings on the way to the bottleneck
+  Index blocks = 1;                           ///< "num_blocks_per_scale"
+  Index channels = 0;                         ///< "num_channels" of model, on the first level
+  Index growth = 0;                           ///< more channels with each level
+  Index bottleneck = 1;                       ///< "bottleneck_factor" of the layers along frequency
   Index scale_time = 2, scale_frequency = 2;  ///< "scale"
   Norm norm = Norm::none;
   Index groups = 1;  ///< of Norm::group: the number behind "GroupNorm"

@@ -109,8 +109,8 @@ class Writer {
       const Index columns = at(tfc).columns;
       const int narrow = linear(columns / config_.bottleneck, prefix + "tdf.2.weight", tfc,
                                 {.norm = prefix + "tdf.0", .activate = true});
-      const int tdf = linear(columns, prefix + "tdf.5.weight", narrow,
-                             {.norm = prefix + "tdf.3", .activate = true, .add = tfc});
+      const int tdf =
+          linear(columns, prefix + "tdf.5.weight", narrow, {.norm = prefix + "tdf.3", .activate = true, .add = tfc});
       x = {convolution(3, channels, prefix + "tfc2.2.weight", {tdf, -1},
                        {.norm = prefix + "tfc2.0", .activate = true, .add = shortcut}),
            -1};
@@ -170,12 +170,16 @@ double multiplications(const LayerList& list, const Layer& layer) {
   const double outputs = static_cast<double>(out.count());
   const Value& in = list.values[static_cast<std::size_t>(layer.inputs[0])];
   switch (layer.kind) {
-    case LayerKind::convolution: return outputs * inputs * static_cast<double>(layer.kernel * layer.kernel);
+    case LayerKind::convolution:
+      return outputs * inputs * static_cast<double>(layer.kernel * layer.kernel);
     case LayerKind::down:
       return outputs * inputs * static_cast<double>((in.rows / out.rows) * (in.columns / out.columns));
-    case LayerKind::up: return outputs * inputs;
-    case LayerKind::linear: return outputs * static_cast<double>(in.columns);
-    case LayerKind::product: return 0;
+    case LayerKind::up:
+      return outputs * inputs;
+    case LayerKind::linear:
+      return outputs * static_cast<double>(in.columns);
+    case LayerKind::product:
+      return 0;
   }
   return 0;
 }
@@ -204,11 +208,20 @@ std::vector<Parameter> parameters(const Config& config, const LayerList& list) {
     }
     Shape shape;
     switch (layer.kind) {
-      case LayerKind::convolution: shape = {out.channels, channels, layer.kernel, layer.kernel}; break;
-      case LayerKind::down: shape = {out.channels, channels, config.scale_time, config.scale_frequency}; break;
-      case LayerKind::up: shape = {channels, out.channels, config.scale_time, config.scale_frequency}; break;
-      case LayerKind::linear: shape = {out.columns, in.columns}; break;
-      case LayerKind::product: continue;
+      case LayerKind::convolution:
+        shape = {out.channels, channels, layer.kernel, layer.kernel};
+        break;
+      case LayerKind::down:
+        shape = {out.channels, channels, config.scale_time, config.scale_frequency};
+        break;
+      case LayerKind::up:
+        shape = {channels, out.channels, config.scale_time, config.scale_frequency};
+        break;
+      case LayerKind::linear:
+        shape = {out.columns, in.columns};
+        break;
+      case LayerKind::product:
+        continue;
     }
     all.push_back({layer.weight, shape, field_of(config, list, layer)});
   }

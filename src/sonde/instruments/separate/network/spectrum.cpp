@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/separate/network/spectrum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/device/parallel.h"
+
+namespace sonde::separate {
+namespace {
+
+// Pieces of a loop over samples or frames: below this, handing them out costs more than they do.
+constexpr Index samples_at_once = 8192;
+constexpr Index frames_at_once = 8;
+
+/// The index inside [0, count) of index i of a signal continued by reflection without repeating its ends.
+Index reflected(Index i, Index count) {
+  if (i < 0) i = -i;
+  return i < count ? i : 2 * (count - 1) - i;
+}
+
+/// The frames that cover sample p of the signal with n_fft / 2 samples in front: first to last.
+struct Covering {
+  Index first, last;
+};
+Covering covering(const Config& config, Index p) {
+  return {.first = p < config.n_fft ? 0 : (p - config.n_fft) / config.hop + 1,
+          .last = std::min(p / config.hop, config.frames() - 1)};
+}
+
+std::vector<double> hann(Index length) {
+  std::vector<double> window(static_cast<std::size_t>(length));
+  for (Index n = 0; n < length; ++n) {
+    window[static_cast<std::size_t>(n)] =
+        0.5 * (1 - std::cos(2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(length)));
+  }
+  return window;
+}
+
+}  // namespace
+
+template <class Real>
+Spectrum<Real> Spectrum<Real>::prepare(const Config& config) {
+  return {config, RealFft1d<Real>::prepare({.length = config.n_fft, .batch = config.frames()})};
+}
+
+template <class Real>
+Spectrum<Real>::Spectrum(const Config& config, RealFft1d<Real> fft)
+    : config_(config),
+      fft_(std::move(fft)),
+      weight_(static_cast<std::size_t>(config.chunk)),
+      windows_(static_cast<std::size_t>(config.frames() * config.n_fft)),
+      lines_(static_cast<std::size_t>(config.frames() * fft_.frequencies())) {
+  const std::vector<double> window = hann(config.n_fft);
+  window_.assign(window.begin(), window.end());
+  for (Index i = 0; i < config.chunk; ++i) {
+    const Index p = i + config.n_fft / 2;
+    const auto [first, last] = covering(config, p);
+    double sum = 0;
+    for (Index t = first; t <= last; ++t) {
+      const double w = window[static_cast<std::size_t>(p - t * config.hop)];
+      sum += w * w;
+    }
+    // Below this the quotient is rounding.
+    if (sum <= 1e-11) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("audio.hop_length = {}: no window of audio.n_fft = {} covers sample {} "
+                              "of a chunk; expected a smaller hop",
+                              config.hop, config.n_fft, i));
+    }
+    weight_[static_cast<std::size_t>(i)] = static_cast<Real>(1 / (sum * static_cast<double>(config.n_fft)));
+  }
+}
+
+template <class Real>
+void Spectrum<Real>::forward(Stream& stream, View<const Real, 2> samples, View<Real, 3> values) {
+  const Index band = config_.band(), subbands = config_.subbands;
+  const auto frames = windows();
+  const auto spectra = lines();
+  for (Index channel = 0; channel < config_.audio_channels; ++channel) {
+    parallel_for(config_.frames(), frames_at_once, [&](Index begin, Index end, Worker&) {
+      for (Index t = begin; t < end; ++t) {
+        const Index start = t * config_.hop - config_.n_fft / 2;
+        for (Index n = 0; n < config_.n_fft; ++n) {
+          frames(t, n) = window_[static_cast<std::size_t>(n)] * samples(channel, reflected(start + n, config_.chunk));
+        }
+      }
+    });
+    fft_.forward(stream, frames, spectra);
+    parallel_for(config_.frames(), frames_at_once, [&](Index begin, Index end, Worker&) {
+      for (Index t = begin; t < end; ++t) {
+        for (Index s = 0; s < subbands; ++s) {
+          for (Index f = 0; f < band; ++f) {
+            const std::complex<Real> x = spectra(t, s * band + f);
+            values(2 * channel * subbands + s, t, f) = x.real();
+            values((2 * channel + 1) * subbands + s, t, f) = x.imag();
+          }
+        }
+      }
+    });
+  }
+}
+
+template <class Real>
+void Spectrum<Real>::inverse(Stream& stream, View<const Real, 3> values, View<Real, 2> samples) {
+  const Index band = config_.band(), subbands = config_.subbands;
+  const auto frames = windows();
+  const auto spectra = lines();
+  for (Index channel = 0; channel < config_.audio_channels; ++channel) {
+    parallel_for(config_.frames(), frames_at_once, [&](Index begin, Index end, Worker&) {
+      for (Index t = begin; t < end; ++t) {
+        for (Index s = 0; s < subbands; ++s) {
+          for (Index f = 0; f < band; ++f) {
+            spectra(t, s * band + f) = {values(2 * channel * subbands + s, t, f),
+                                        values((2 * channel + 1) * subbands + s, t, f)};
+          }
+        }
+        for (Index f = config_.dim_f; f < fft_.frequencies(); ++f) spectra(t, f) = 0;
+      }
+    });
+    fft_.inverse(stream, spectra, frames);
+    parallel_for(config_.chunk, samples_at_once, [&](Index begin, Index end, Worker&) {
+      for (Index i = begin; i < end; ++i) {
+        const Index p = i + config_.n_fft / 2;
+        const auto [first, last] = covering(config_, p);
+        Real sum = 0;
+        for (Index t = first; t <= last; ++t) {
+          sum += window_[static_cast<std::size_t>(p - t * config_.hop)] * frames(t, p - t * config_.hop);
+        }
+        samples(channel, i) = sum * weight_[static_cast<std::size_t>(i)];
+      }
+    });
+  }
+}
+
+template <class Real>
+std::size_t Spectrum<Real>::bytes() const {
+  return fft_.bytes() + sizeof(Real) * (window_.size() + weight_.size() + windows_.size() + 2 * lines_.size());
+}
+
+template class Spectrum<float>;
+template class Spectrum<double>;
+
+}  // namespace sonde::separate
