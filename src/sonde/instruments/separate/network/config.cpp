@@ -22,10 +22,10 @@ class Findings {
                       : fmt::format("{} = {}; expected at most {}", field, value, most));
     return false;
   }
-  void divides(const std::string& field, Index value, const std::string& divisor_field, Index divisor) {
-    if (value % divisor != 0) {
-      add(fmt::format("{} = {}; expected a multiple of {} = {}", field, value, divisor_field, divisor));
-    }
+  bool divides(const std::string& field, Index value, const std::string& divisor_field, Index divisor) {
+    if (value % divisor == 0) return true;
+    add(fmt::format("{} = {}; expected a multiple of {} = {}", field, value, divisor_field, divisor));
+    return false;
   }
   void add(std::string text) { problems_.emplace_back(ErrorKind::bad_input, std::move(text)); }
   void report() {
@@ -57,6 +57,42 @@ void check_groups(const Config& config, Findings& findings) {
                                config.groups, level, channels, config.groups));
     }
   }
+}
+
+void check_times(const Config& config, Findings& findings) {
+  if (config.n_fft / 2 >= config.chunk) {
+    findings.add(fmt::format("audio.chunk_size = {}; expected more than audio.n_fft / 2 = {}, which is reflected",
+                             config.chunk, config.n_fft / 2));
+  }
+  if (!findings.divides("audio.chunk_size", config.chunk, "audio.hop_length", config.hop)) return;
+  findings.divides("frames of a chunk, audio.chunk_size / audio.hop_length + 1,", config.frames(),
+                   "first model.scale to the power of model.num_scales",
+                   power(config.scale_time, config.scales, config.frames() + 1));
+}
+
+void check_frequencies(const Config& config, Findings& findings) {
+  const Index available = config.n_fft / 2 + 1;
+  if (config.dim_f > available) {
+    findings.add(fmt::format("audio.dim_f = {}; expected at most audio.n_fft / 2 + 1 = {}", config.dim_f, available));
+    return;
+  }
+  if (!findings.divides("audio.dim_f", config.dim_f, "model.num_subbands", config.subbands)) return;
+  const Index bands = power(config.scale_frequency, config.scales, config.band() + 1);
+  if (!findings.divides("frequencies of a sub-band, audio.dim_f / model.num_subbands,", config.band(),
+                        "second model.scale to the power of model.num_scales", bands)) {
+    return;
+  }
+  if (config.band() / bands < config.bottleneck) {
+    findings.add(fmt::format("model.bottleneck_factor = {}; expected at most the {} frequencies of the deepest level",
+                             config.bottleneck, config.band() / bands));
+  }
+}
+
+/// What numbers that make sense by themselves must be to each other.
+void check_fit(const Config& config, Findings& findings) {
+  check_times(config, findings);
+  check_frequencies(config, findings);
+  if (config.norm == Norm::group) check_groups(config, findings);
 }
 
 }  // namespace
@@ -91,28 +127,7 @@ void check(const Config& config) {
   if (config.scales > 20) findings.add(fmt::format("model.num_scales = {}; expected at most 20", config.scales));
   if (config.stems().empty()) findings.add("training.instruments is empty; expected at least one name");
   if (!std::isfinite(config.alpha)) findings.add(fmt::format("model.act = elu{}; expected a number", config.alpha));
-  if (sized && config.scales <= 20) {
-    findings.divides("audio.chunk_size", config.chunk, "audio.hop_length", config.hop);
-    findings.divides("audio.dim_f", config.dim_f, "model.num_subbands", config.subbands);
-    if (config.dim_f > config.n_fft / 2 + 1) {
-      findings.add(fmt::format("audio.dim_f = {}; expected at most audio.n_fft / 2 + 1 = {}", config.dim_f,
-                               config.n_fft / 2 + 1));
-    }
-    if (config.n_fft / 2 >= config.chunk) {
-      findings.add(fmt::format("audio.chunk_size = {}; expected more than audio.n_fft / 2 = {}, which is reflected",
-                               config.chunk, config.n_fft / 2));
-    }
-    const Index times = power(config.scale_time, config.scales, config.frames() + 1);
-    const Index bands = power(config.scale_frequency, config.scales, config.band() + 1);
-    findings.divides("frames of audio.chunk_size", config.frames(), "model.scale, first, to the number of scales",
-                     times);
-    findings.divides("frequencies of a sub-band", config.band(), "model.scale, second, to the number of scales", bands);
-    if (config.band() / bands / config.bottleneck < 1) {
-      findings.add(fmt::format("model.bottleneck_factor = {}; expected at most the {} frequencies of the deepest level",
-                               config.bottleneck, config.band() / bands));
-    }
-    if (config.norm == Norm::group) check_groups(config, findings);
-  }
+  if (sized && config.scales <= 20) check_fit(config, findings);
   findings.report();
 }
 

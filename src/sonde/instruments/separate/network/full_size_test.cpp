@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "support/data.h"
+#include "tests/support/data.h"
 
 #include "sonde/instruments/separate/network/reference.h"
 #include "sonde/instruments/separate/network/test_arrays.h"

@@ -10,6 +10,13 @@
 namespace sonde::separate {
 namespace {
 
+/// What happens to a layer's inputs before its weights, and to its output behind them.
+struct Around {
+  std::string norm{};
+  bool activate = false;
+  int add = -1;
+};
+
 /// Writes the list from top to bottom.
 class Writer {
  public:
@@ -51,39 +58,33 @@ class Writer {
   }
 
  private:
-  struct Before {
-    std::string norm{};
-    bool activate = false;
-    int add = -1;
-  };
-
   int value(Index channels, Index rows, Index columns) {
     list_.values.push_back({.channels = channels, .rows = rows, .columns = columns});
     return static_cast<int>(list_.values.size()) - 1;
   }
   [[nodiscard]] Value at(int value) const { return list_.values[static_cast<std::size_t>(value)]; }
 
-  int layer(Layer made, const Value& output, const Before& before) {
+  int layer(Layer made, const Value& output, const Around& around) {
     made.stage = stage_;
-    if (config_.norm != Norm::none) made.norm = before.norm;
-    made.activate = before.activate;
-    made.add = before.add;
+    if (config_.norm != Norm::none) made.norm = around.norm;
+    made.activate = around.activate;
+    made.add = around.add;
     made.output = value(output.channels, output.rows, output.columns);
     list_.layers.push_back(std::move(made));
     return list_.layers.back().output;
   }
 
   int convolution(Index kernel, Index channels, std::string weight, std::array<int, 2> inputs,
-                  const Before& before = {}) {
+                  const Around& around = {}) {
     const Value in = at(inputs[0]);
     return layer({.kind = LayerKind::convolution, .weight = std::move(weight), .inputs = inputs, .kernel = kernel},
-                 {.channels = channels, .rows = in.rows, .columns = in.columns}, before);
+                 {.channels = channels, .rows = in.rows, .columns = in.columns}, around);
   }
 
-  int linear(Index columns, std::string weight, int input, const Before& before) {
+  int linear(Index columns, std::string weight, int input, const Around& around) {
     const Value in = at(input);
     return layer({.kind = LayerKind::linear, .weight = std::move(weight), .inputs = {input, -1}},
-                 {.channels = in.channels, .rows = in.rows, .columns = columns}, before);
+                 {.channels = in.channels, .rows = in.rows, .columns = columns}, around);
   }
 
   int resampled(LayerKind kind, const std::string& name, int input, Index channels) {

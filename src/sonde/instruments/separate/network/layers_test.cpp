@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "support/errors.h"
+#include "tests/support/errors.h"
 
 #include "sonde/instruments/separate/network/test_cases.h"
 
@@ -85,25 +85,34 @@ TEST(Config, OfTheReferenceIsRight) {
 TEST(Config, NamesTheFieldsThatDoNotFit) {
   Config config = case_a().config;
   config.chunk = 3967;
-  EXPECT_EQ(error_of([&] { check(config); }).message(),
-            "audio.chunk_size = 3967; expected a multiple of audio.hop_length = 128");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { check(config); }),
+            "error: audio.chunk_size = 3967; expected a multiple of audio.hop_length = 128");
   config = case_a().config;
   config.dim_f = 260;
-  EXPECT_EQ(error_of([&] { check(config); }).message(),
-            "audio.dim_f = 260; expected at most audio.n_fft / 2 + 1 = 257");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { check(config); }),
+            "error: audio.dim_f = 260; expected at most audio.n_fft / 2 + 1 = 257");
   config = case_a().config;
   config.hop = 0;
-  EXPECT_EQ(error_of([&] { check(config); }).message(), "audio.hop_length = 0; expected at least 1");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { check(config); }), "error: audio.hop_length = 0; expected at least 1");
   config = case_c().config;
   config.groups = 3;
-  EXPECT_EQ(error_of([&] { check(config); }).message(), "the configuration has several faults");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { check(config); }),
+            "error: the configuration has several faults\n"
+            "  - model.norm = GroupNorm3: level 0 has 8 channels; expected a multiple of 3\n"
+            "  - model.norm = GroupNorm3: level 2 has 16 channels; expected a multiple of 3");
   config = case_a().config;
   config.bottleneck = 13;
-  EXPECT_EQ(error_of([&] { check(config); }).message(),
-            "model.bottleneck_factor = 13; expected at most the 12 frequencies of the deepest level");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { check(config); }),
+            "error: model.bottleneck_factor = 13; expected at most the 12 frequencies of the deepest level");
   config = case_a().config;
   config.scales = 4;
-  EXPECT_EQ(error_of([&] { check(config); }).message(), "the configuration has several faults");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { check(config); }),
+            "error: model.bottleneck_factor = 4; expected at most the 3 frequencies of the deepest level");
+  config = case_a().config;
+  config.chunk = 128 * 30;
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { check(config); }),
+            "error: frames of a chunk, audio.chunk_size / audio.hop_length + 1, = 31; expected a multiple of first "
+            "model.scale to the power of model.num_scales = 4");
 }
 
 TEST(Config, TakesTheWordsOfYamlFiles) {
@@ -114,10 +123,10 @@ TEST(Config, TakesTheWordsOfYamlFiles) {
   EXPECT_EQ(config.norm, Norm::none);
   set_activation(config, "elu0.7");
   EXPECT_EQ(activation_name(config), "elu0.7");
-  EXPECT_EQ(error_of([&] { set_norm(config, "GroupNormX"); }).message(),
-            "model.norm = GroupNormX; expected a number of groups as in GroupNorm4");
-  EXPECT_EQ(error_of([&] { set_activation(config, "silu"); }).message(),
-            "model.act = silu; expected gelu, relu or elu with a number, as in elu0.7");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { set_norm(config, "GroupNormX"); }),
+            "error: model.norm = GroupNormX; expected a number of groups as in GroupNorm4");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { set_activation(config, "silu"); }),
+            "error: model.act = silu; expected gelu, relu or elu with a number, as in elu0.7");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/data.h"
+#include "tests/support/data.h"
 
 #include "sonde/instruments/separate/network/test_arrays.h"
 #include "sonde/instruments/separate/network/test_cases.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "support/errors.h"
+#include "tests/support/errors.h"
 
 #include "sonde/instruments/separate/network/test_cases.h"
 
@@ -71,9 +71,9 @@ TEST(Spectrum, ComesBackWhenNoFrequencyIsDropped) {
 TEST(Spectrum, RefusesWindowsThatLeaveASampleUncovered) {
   Config config = case_a().config;
   config.hop = 512, config.chunk = 512 * 8;
-  EXPECT_EQ(
-      sonde::testing::error_of([&] { (void)Spectrum<float>::prepare(config); }).message(),
-      "audio.hop_length = 512: no window of audio.n_fft = 512 covers sample 256 of a chunk; expected a smaller hop");
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)Spectrum<float>::prepare(config); }),
+            "error: audio.hop_length = 512: no window of audio.n_fft = 512 covers sample 256 of a chunk; expected a "
+            "smaller hop");
 }
 
 }  // namespace
