@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/separate/network/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sonde/engine/base/clock.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/separate/network/spectrum.h"
+#include "sonde/instruments/separate/network/step.h"
+#include "sonde/instruments/separate/network/value_memory.h"
+
+namespace sonde::separate {
+namespace {
+
+const float* elements(const ParameterValues& values, const std::string& name) {
+  return static_cast<const float*>(values.find(name)->second.data());
+}
+
+/// A norm that looks at the values (not at running statistics), and what it needs of them.
+struct NormOfStep {
+  std::vector<float> gamma, beta;
+  Index together = 1;  ///< channels with one mean and deviation
+};
+
+}  // namespace
+
+struct Plan::Parts {
+  Config config;
+  LayerList list;
+  std::vector<Step> steps;
+  std::vector<NormOfStep> norms;             ///< of each step
+  std::vector<std::vector<double>> moments;  ///< of each value: sums, then sums of squares, of its channels
+  ValuePlaces places;
+  Array values, scratch_memory;
+  std::vector<Scratch> scratch;
+  std::optional<Spectrum<float>> spectrum;
+  double spectrum_seconds = 0, samples_seconds = 0;
+
+  Parts(const Config& of, const ParameterValues& parameter_values, const PlanOptions& options, bool share);
+  [[nodiscard]] float* place(int value) {
+    return static_cast<float*>(values.data()) + places.first[static_cast<std::size_t>(value)];
+  }
+  [[nodiscard]] View<float, 3> input_view();
+  [[nodiscard]] View<const float, 3> stem_view(Index stem);
+  void prepare_norm(Step& step, NormOfStep& norm, const ParameterValues& parameter_values) const;
+  void normalise(Step& step, const NormOfStep& norm) const;
+  void collect_moments(const Step& step);
+  void run(View<const float, 2> samples, View<float, 3> stems);
+};
+
+Plan::Parts::Parts(const Config& of, const ParameterValues& parameter_values, const PlanOptions& options, bool share)
+    : config(of),
+      list(layer_list(of)),
+      moments(list.values.size()),
+      places(place_values(list, share)),
+      values(Device::cpu(), {places.count}, DType::f32) {
+  const bool from_values = config.norm == Norm::instance || config.norm == Norm::group;
+  std::vector<bool> summed(list.values.size(), false);
+  for (const Layer& layer : list.layers) {
+    for (const int input : layer.inputs) {
+      if (input >= 0 && from_values && !layer.norm.empty()) summed[static_cast<std::size_t>(input)] = true;
+    }
+  }
+  ScratchSizes sizes;
+  for (const Layer& layer : list.layers) {
+    Step& step = steps.emplace_back();
+    step.layer = layer;
+    step.kind = layer.kind;
+    step.in = list.values[static_cast<std::size_t>(layer.inputs[0])];
+    step.out = list.values[static_cast<std::size_t>(layer.output)];
+    step.output = place(layer.output);
+    for (const int input : layer.inputs) {
+      if (input < 0) continue;
+      const Index channels = list.values[static_cast<std::size_t>(input)].channels;
+      step.inputs.push_back({.data = place(input), .channels = channels});
+      if (layer.kind != LayerKind::product) step.channels += channels;
+    }
+    step.sums_output = summed[static_cast<std::size_t>(layer.output)];
+    if (step.sums_output)
+      moments[static_cast<std::size_t>(layer.output)].resize(static_cast<std::size_t>(2 * step.out.channels));
+    prepare_norm(step, norms.emplace_back(), parameter_values);
+    prepare_step(step, config, parameter_values, options.method);
+    sizes.cover(scratch_sizes(step));
+  }
+  const auto workers = static_cast<Index>(worker_limit());
+  scratch_memory = Array(Device::cpu(), {std::max(Index{1}, workers * sizes.sum())}, DType::f32);
+  auto* at = static_cast<float*>(scratch_memory.data());
+  for (Index i = 0; i < workers; ++i, at += sizes.sum()) {
+    scratch.push_back({.inputs = at, .patches = at + sizes.inputs, .products = at + sizes.inputs + sizes.patches});
+  }
+  spectrum = Spectrum<float>::prepare(config);
+}
+
+void Plan::Parts::prepare_norm(Step& step, NormOfStep& norm, const ParameterValues& parameter_values) const {
+  if (step.layer.norm.empty() && !step.layer.activate) return;
+  const auto channels = static_cast<std::size_t>(step.channels);
+  step.scale.assign(channels, 1);
+  step.shift.assign(channels, 0);
+  if (step.layer.norm.empty()) return;
+  const float* const gamma = elements(parameter_values, step.layer.norm + ".weight");
+  const float* const beta = elements(parameter_values, step.layer.norm + ".bias");
+  if (config.norm == Norm::batch) {
+    const float* const mean = elements(parameter_values, step.layer.norm + ".running_mean");
+    const float* const variance = elements(parameter_values, step.layer.norm + ".running_var");
+    for (std::size_t c = 0; c < channels; ++c) {
+      const double scale = static_cast<double>(gamma[c]) / std::sqrt(static_cast<double>(variance[c]) + 1e-5);
+      step.scale[c] = static_cast<float>(scale);
+      step.shift[c] = static_cast<float>(static_cast<double>(beta[c]) - static_cast<double>(mean[c]) * scale);
+    }
+    return;
+  }
+  norm.gamma.assign(gamma, gamma + channels);
+  norm.beta.assign(beta, beta + channels);
+  norm.together = config.norm == Norm::group ? step.channels / config.groups : 1;
+}
+
+/// Scale and shift of a norm from the moments of the inputs, in float64.
+void Plan::Parts::normalise(Step& step, const NormOfStep& norm) const {
+  if (norm.gamma.empty()) return;
+  // The channel of all inputs together as (input, channel).
+  std::size_t input = 0;
+  Index channel = 0;
+  for (Index first = 0; first < step.channels; first += norm.together) {
+    double sum = 0, squares = 0;
+    for (Index c = 0; c < norm.together; ++c) {
+      if (channel == step.inputs[input].channels) ++input, channel = 0;
+      const auto& of = moments[static_cast<std::size_t>(step.layer.inputs[input])];
+      sum += of[static_cast<std::size_t>(channel)];
+      squares += of[static_cast<std::size_t>(step.inputs[input].channels + channel)];
+      ++channel;
+    }
+    const double count = static_cast<double>(norm.together * step.in.rows * step.in.columns);
+    const double mean = sum / count, variance = std::max(0.0, squares / count - mean * mean);
+    for (Index c = first; c < first + norm.together; ++c) {
+      const auto at = static_cast<std::size_t>(c);
+      const double scale = static_cast<double>(norm.gamma[at]) / std::sqrt(variance + 1e-5);
+      step.scale[at] = static_cast<float>(scale);
+      step.shift[at] = static_cast<float>(static_cast<double>(norm.beta[at]) - mean * scale);
+    }
+  }
+}
+
+void Plan::Parts::collect_moments(const Step& step) {
+  if (!step.sums_output) return;
+  auto& sums = moments[static_cast<std::size_t>(step.layer.output)];
+  std::fill(sums.begin(), sums.end(), 0.0);
+  for (std::size_t i = 0; i < step.band_moments.size(); ++i) sums[i % sums.size()] += step.band_moments[i];
+}
+
+View<float, 3> Plan::Parts::input_view() {
+  const Value& size = list.values.front();
+  View<float, 3> view(place(0), size.channels, size.rows, size.columns);
+  view.stride[0] = 1, view.stride[1] = size.columns * size.channels, view.stride[2] = size.channels;
+  return view;
+}
+
+View<const float, 3> Plan::Parts::stem_view(Index stem) {
+  const Value& size = list.values.back();
+  View<const float, 3> view(place(static_cast<int>(list.values.size()) - 1) + stem * config.input_channels(),
+                            config.input_channels(), size.rows, size.columns);
+  view.stride[0] = 1, view.stride[1] = size.columns * size.channels, view.stride[2] = size.channels;
+  return view;
+}
+
+void Plan::Parts::run(View<const float, 2> samples, View<float, 3> stems) {
+  Stream stream(Device::cpu());
+  Stopwatch watch;
+  spectrum->forward(stream, samples, input_view());
+  spectrum_seconds = watch.seconds();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    watch.restart();
+    normalise(steps[i], norms[i]);
+    run_step(steps[i], scratch);
+    collect_moments(steps[i]);
+    steps[i].seconds = watch.seconds();
+  }
+  watch.restart();
+  for (Index stem = 0; stem < stems.extent[0]; ++stem) spectrum->inverse(stream, stem_view(stem), stems[stem]);
+  samples_seconds = watch.seconds();
+}
+
+Plan::Plan(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+Plan::~Plan() = default;
+
+Plan Plan::prepare(const Config& config, const ParameterValues& values, const PlanOptions& options) {
+  return Plan(std::make_unique<Parts>(config, values, options, true));
+}
+
+Plan Plan::prepare_to_look(const Config& config, const ParameterValues& values, const PlanOptions& options) {
+  return Plan(std::make_unique<Parts>(config, values, options, false));
+}
+
+void Plan::run(View<const float, 2> samples, View<float, 3> stems) { parts_->run(samples, stems); }
+
+std::vector<Plan::Time> Plan::times() const {
+  std::vector<Time> all{{.stage = "spectrum", .method = "fourier", .seconds = parts_->spectrum_seconds}};
+  for (const Step& step : parts_->steps) {
+    const char* const method = step.layer.kernel != 3                       ? "product"
+                               : step.method == ConvolutionMethod::winograd ? "winograd"
+                                                                            : "direct";
+    all.push_back({.stage = step.layer.stage,
+                   .method = method,
+                   .multiplications = multiplications(parts_->list, step.layer),
+                   .seconds = step.seconds});
+  }
+  all.push_back({.stage = "samples", .method = "fourier", .seconds = parts_->samples_seconds});
+  return all;
+}
+
+Plan::Bytes Plan::bytes() const {
+  Bytes bytes{.values = parts_->values.allocated_bytes(),
+              .scratch = parts_->scratch_memory.allocated_bytes(),
+              .spectrum = parts_->spectrum->bytes()};
+  for (const Step& step : parts_->steps) bytes.weights += step.weights.allocated_bytes();
+  return bytes;
+}
+
+View<const float, 3> Plan::value(int index) const {
+  const Value& size = parts_->list.values[static_cast<std::size_t>(index)];
+  return {parts_->place(index), size.rows, size.columns, size.channels};
+}
+
+}  // namespace sonde::separate

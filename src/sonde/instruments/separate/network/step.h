@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: one layer as it runs.
+#pragma once
+
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/instruments/separate/network/layers.h"
+#include "sonde/instruments/separate/network/plan.h"
+
+namespace sonde::separate {
+
+/// The memory of one worker, for whatever layer it works on.
+struct Scratch {
+  float* inputs = nullptr;    ///< rows of activated inputs
+  float* patches = nullptr;   ///< what the products read, where that is not the inputs
+  float* products = nullptr;  ///< what they give, where that is not the output
+};
+
+struct ScratchSizes {
+  Index inputs = 0, patches = 0, products = 0;
+  void cover(const ScratchSizes& other);
+  [[nodiscard]] Index sum() const { return inputs + patches + products; }
+};
+
+/// An input of a layer: (rows, columns, channels).
+struct Input {
+  const float* data = nullptr;
+  Index channels = 0;
+};
+
+/// A layer with its weights, and what changes with each run.
+struct Step {
+  Layer layer;
+  LayerKind kind = LayerKind::convolution;
+  ConvolutionMethod method = ConvolutionMethod::direct;  ///< of 3 x 3 convolutions
+  Activation activation = Activation::relu;
+  float alpha = 1;
+  Value in, out;                            ///< `in` of the first input
+  Index channels = 0;                       ///< of all inputs
+  Index scale_rows = 1, scale_columns = 1;  ///< of down and up
+  Index group_rows = 1;                     ///< rows that one product takes: of the output, of `up` those of the input
+  Index band_rows = 1;                      ///< rows that a worker takes, a multiple of group_rows
+  Array weights;                            ///< as the method wants them
+  std::vector<Input> inputs;
+  float* output = nullptr;
+  std::vector<float> scale, shift;   ///< (channels): the norm; empty without norm and activation
+  bool sums_output = false;          ///< a later norm needs the moments of the output
+  std::vector<double> band_moments;  ///< (bands, 2, output channels)
+  double seconds = 0;
+
+  [[nodiscard]] Index shared_rows() const { return kind == LayerKind::up ? in.rows : out.rows; }
+  [[nodiscard]] Index bands() const { return (shared_rows() + band_rows - 1) / band_rows; }
+};
+
+/// Chooses method, groups and bands, and packs the weights.
+void prepare_step(Step& step, const Config& config, const ParameterValues& values, ConvolutionMethod method);
+[[nodiscard]] ScratchSizes scratch_sizes(const Step& step);
+/// The whole layer, bands in parallel.
+void run_step(Step& step, std::vector<Scratch>& scratch);
+
+}  // namespace sonde::separate
