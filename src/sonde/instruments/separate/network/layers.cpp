@@ -229,6 +229,11 @@ std::vector<Parameter> parameters(const Config& config, const LayerList& list) {
   return all;
 }
 
+std::span<const float> elements(const ParameterValues& values, const std::string& name) {
+  const Array& array = values.find(name)->second;
+  return {static_cast<const float*>(array.data()), static_cast<std::size_t>(array.count())};
+}
+
 Array formula_values(const Parameter& parameter, std::uint64_t seed) {
   const auto ends = [&](std::string_view with) { return parameter.name.ends_with(with); };
   // 1-D: near the identity. Others: variance one over the inputs that meet in an output.

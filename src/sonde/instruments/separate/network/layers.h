@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,8 @@ struct Parameter {
 
 /// Values by full name: float32, contiguous, C order, on the host.
 using ParameterValues = std::map<std::string, Array, std::less<>>;
+/// Those of one parameter, which `values` has.
+[[nodiscard]] std::span<const float> elements(const ParameterValues& values, const std::string& name);
 
 /// Values made from their names and a seed alone, so that a network of any size is the same on every machine: bits of
 /// splitmix64 (Steele, Lea and Flood 2014) from the FNV-1a hash of the name, scaled so that variances stay near one.

@@ -14,10 +14,6 @@
 namespace sonde::separate {
 namespace {
 
-const float* elements(const ParameterValues& values, const std::string& name) {
-  return static_cast<const float*>(values.find(name)->second.data());
-}
-
 /// A norm that looks at the values (not at running statistics), and what it needs of them.
 struct NormOfStep {
   std::vector<float> gamma, beta;
@@ -99,11 +95,11 @@ void Plan::Parts::prepare_norm(Step& step, NormOfStep& norm, const ParameterValu
   step.scale.assign(channels, 1);
   step.shift.assign(channels, 0);
   if (step.layer.norm.empty()) return;
-  const float* const gamma = elements(parameter_values, step.layer.norm + ".weight");
-  const float* const beta = elements(parameter_values, step.layer.norm + ".bias");
+  const auto gamma = elements(parameter_values, step.layer.norm + ".weight");
+  const auto beta = elements(parameter_values, step.layer.norm + ".bias");
   if (config.norm == Norm::batch) {
-    const float* const mean = elements(parameter_values, step.layer.norm + ".running_mean");
-    const float* const variance = elements(parameter_values, step.layer.norm + ".running_var");
+    const auto mean = elements(parameter_values, step.layer.norm + ".running_mean");
+    const auto variance = elements(parameter_values, step.layer.norm + ".running_var");
     for (std::size_t c = 0; c < channels; ++c) {
       const double scale = static_cast<double>(gamma[c]) / std::sqrt(static_cast<double>(variance[c]) + 1e-5);
       step.scale[c] = static_cast<float>(scale);
@@ -111,8 +107,8 @@ void Plan::Parts::prepare_norm(Step& step, NormOfStep& norm, const ParameterValu
     }
     return;
   }
-  norm.gamma.assign(gamma, gamma + channels);
-  norm.beta.assign(beta, beta + channels);
+  norm.gamma.assign(gamma.begin(), gamma.end());
+  norm.beta.assign(beta.begin(), beta.end());
   norm.together = config.norm == Norm::group ? step.channels / config.groups : 1;
 }
 

@@ -44,8 +44,6 @@ std::vector<float> separated(Plan& plan, const Config& config, const std::vector
   return out;
 }
 
-std::vector<double> doubles(const std::vector<float>& values) { return {values.begin(), values.end()}; }
-
 class PlanOf : public ::testing::TestWithParam<Way> {};
 
 TEST_P(PlanOf, GivesTheOutputOfPyTorch) {

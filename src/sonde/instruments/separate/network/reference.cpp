@@ -22,11 +22,6 @@ double activated(const Config& config, double x) {
   return x;
 }
 
-std::span<const float> elements(const ParameterValues& values, const std::string& name) {
-  const Array& array = values.find(name)->second;
-  return {static_cast<const float*>(array.data()), static_cast<std::size_t>(array.count())};
-}
-
 /// y(o, r, c) += sum of w(o, i, a, b) x(i, r + a - k / 2, c + b - k / 2), zero outside.
 void convolve(std::span<const float> weights, Index kernel, View<const double, 3> x, View<double, 3> y) {
   const Index rows = y.extent[1], columns = y.extent[2], half = kernel / 2;

@@ -256,10 +256,10 @@ void prepare_step(Step& step, const Config& config, const ParameterValues& value
   choose_rows(step);
   if (step.sums_output) step.band_moments.resize(static_cast<std::size_t>(step.bands() * 2 * step.out.channels));
   if (step.kind == LayerKind::product) return;
-  const Array& array = values.find(step.layer.weight)->second;
-  const std::span<const float> from(static_cast<const float*>(array.data()), static_cast<std::size_t>(array.count()));
+  const auto from = elements(values, step.layer.weight);
+  const auto count = static_cast<Index>(from.size());
   const bool tiled = step.layer.kernel == 3 && step.method == ConvolutionMethod::winograd;
-  step.weights = Array(Device::cpu(), {tiled ? array.count() / 9 * winograd::planes : array.count()}, DType::f32);
+  step.weights = Array(Device::cpu(), {tiled ? count / 9 * winograd::planes : count}, DType::f32);
   auto* const to = static_cast<float*>(step.weights.data());
   if (tiled) {
     winograd::transform_weights(from, step.out.channels, step.channels, to);

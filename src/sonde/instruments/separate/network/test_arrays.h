@@ -18,6 +18,8 @@ inline std::vector<double> doubles(const Array& array) {
   return {x, x + array.count()};
 }
 
+inline std::vector<double> doubles(const std::vector<float>& values) { return {values.begin(), values.end()}; }
+
 /// |x - y| / |y|, both as one long vector.
 inline double relative_difference(std::span<const double> x, std::span<const double> y) {
   double difference = 0, size = 0;
