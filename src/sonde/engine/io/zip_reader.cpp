@@ -108,7 +108,7 @@ ZipReader::ZipReader(const std::string& path) : file_(path) {
   }
 }
 
-std::vector<std::byte> ZipReader::read(const ZipEntry& entry) const {
+std::uint64_t ZipReader::packed_offset(const ZipEntry& entry) const {
   const auto damaged = [&](std::string_view why) { return broken(file_, fmt::format("{}: {}", entry.name, why)); };
   std::byte local[local_bytes];
   file_.read_at(entry.header_offset, local);
@@ -119,15 +119,32 @@ std::vector<std::byte> ZipReader::read(const ZipEntry& entry) const {
   const bool stored = entry.method == ZipMethod::stored;
   if (stored ? entry.bytes != entry.stored_bytes : entry.bytes / most_deflate_ratio > entry.stored_bytes)
     throw damaged(fmt::format("{} bytes cannot come from {}", entry.bytes, entry.stored_bytes));
+  return offset;
+}
+
+std::uint64_t ZipReader::offset(const ZipEntry& entry) const {
+  if (entry.method != ZipMethod::stored)
+    throw Error(ErrorKind::not_supported,
+                fmt::format("{}: {} is deflated; expected a stored entry", file_.path(), entry.name));
+  return packed_offset(entry);
+}
+
+void ZipReader::check(const ZipEntry& entry, std::span<const std::byte> bytes) const {
+  if (crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) != entry.crc)
+    throw broken(file_, entry.name + ": its checksum is wrong");
+}
+
+std::vector<std::byte> ZipReader::read(const ZipEntry& entry) const {
+  const std::uint64_t offset = packed_offset(entry);
   std::vector<std::byte> bytes(entry.stored_bytes);
   file_.read_at(offset, bytes);
-  if (!stored) {
+  if (entry.method == ZipMethod::deflated) {
     std::vector<std::byte> unpacked(entry.bytes);
-    if (!inflate_exactly(bytes, unpacked, DeflateFraming::raw)) throw damaged("its packed bytes are broken");
+    if (!inflate_exactly(bytes, unpacked, DeflateFraming::raw))
+      throw broken(file_, entry.name + ": its packed bytes are broken");
     bytes = std::move(unpacked);
   }
-  if (crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) != entry.crc)
-    throw damaged("its checksum is wrong");
+  check(entry, bytes);
   return bytes;
 }
 
