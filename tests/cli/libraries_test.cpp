@@ -52,7 +52,7 @@ void expect_none_of(const std::set<std::string>& names, const std::vector<const 
 }
 
 const std::vector<const char*> heavy = {"blas",  "lapack", "gfortran",   "libmpi",    "open-pal",
-                                        "cufft", "cublas", "sonde_blas", "sonde_mpi", "sonde_cu"};
+                                        "cufft", "cublas", "sonde_blas", "sonde_mpi", "sonde_cu", "yaml"};
 
 TEST(Libraries, HelpLoadsNoneOfTheLargeOnes) {
   const std::set<std::string> names = libraries_of({"--help"});

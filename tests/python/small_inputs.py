@@ -146,6 +146,14 @@ def dzt(channels):
     return bytes(header) * channels + scans.tobytes()
 
 
+def networks(folder):
+    """network.ckpt with its YAML file, and the YAML file of another network."""
+    reference = DATA.parent / "separation/reference"
+    for name in ("model.ckpt", "config.yaml"):
+        shutil.copy(reference / "a_instancenorm_gelu" / name, folder / f"network{pathlib.Path(name).suffix}")
+    shutil.copy(reference / "c_groupnorm_elu/config.yaml", folder / "other_network.yaml")
+
+
 def make(folder):
     """Names and paths of all inputs."""
     scan = folder / "scan_master.h5"
@@ -222,5 +230,6 @@ def make(folder):
     write_database(folder / "Dij.h5")
     shutil.copy(WOUT, folder / "wout.nc")
     shutil.copy(DATA / "boozmn_circular_tokamak.nc", folder / "boozmn.nc")
+    networks(folder)
     return {"scan": scan, "in": folder}
 

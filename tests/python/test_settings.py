@@ -53,6 +53,8 @@ USES = {
     "maxwell plot": (["{in}/radar.out"], {"output": "{out}/p.svg"}),
     "maxwell convert": (["{in}/line.dt1", "{out}/c.h5"], {}),
     "maxwell verify": ([], {"only": ["cavity"]}),
+    "separate info": ([], {"checkpoint": "{in}/network.ckpt"}),
+    "separate convert": (["{in}/network.ckpt", "{out}/network.safetensors"], {}),
 }
 
 OF_WOUT = {"inputs": ["{in}/wout.nc"], "s": 0.25, "nu_hat": 0.1, "n_theta": 5, "n_zeta": 5, "n_xi": 4}
@@ -151,6 +153,8 @@ CASES = {
                              "n_theta": Case(7, **SOLVED), "n_zeta": Case(7, **SOLVED), "n_xi": Case(5, **SOLVED), "discretisation": Case(**SOLVED),
                              "round_odd": Case(True, **{**SOLVED, "n_theta": 6}), "tol": Case(1e-30, **SOLVED), "precision": Case(**SOLVED),
                              "adapt_n_xi": Case(0.5, **SOLVED), "E_r_search": Case(**{**SOLVED, "E_r": None})},
+    "separate info": {"checkpoint": Case("{in}/gone.ckpt"), "model": Case("{in}/other_network.yaml"), "state_key": Case("ema")},
+    "separate convert": {"state_key": Case("ema")},
 }
 
 
@@ -238,7 +242,7 @@ TAKE_A_RUN_FILE = {"ptycho run", "ptycho direct", "ptycho orient"}
 def commands_of_help():
     """Every command that the overview of the program lists."""
     pages = (DOCS / "README.md").read_text()
-    return {name.replace("-", " ", 1) for name in re.findall(r"sonde-((?:stem|ptycho|neoclassical|maxwell)-\w+)\.md", pages)}
+    return {name.replace("-", " ", 1) for name in re.findall(r"sonde-((?:stem|ptycho|neoclassical|maxwell|separate)-\w+)\.md", pages)}
 
 
 def test_every_verb_is_a_use_and_a_page():

@@ -14,7 +14,7 @@ import pytest
 import sonde
 from sonde import _sonde, _verb_functions
 from small_inputs import WOUT
-from small_inputs import radar
+from small_inputs import networks, radar
 from test_neoclassical_database import write_database
 
 PROGRAM = os.environ["SONDE_PROGRAM"]
@@ -73,6 +73,7 @@ def inputs(tmp_path_factory, scan):
     sonde.run("neoclassical scan", folder / "transport.toml", output=folder / "scan.nc")
     write_database(folder / "Dij.h5")
     radar(folder)
+    networks(folder)
     return {"scan": scan, "folder": folder}
 
 
@@ -161,6 +162,8 @@ TABLE = {
     "maxwell plot": (["{folder}/radar.out"], {"output": "{out}/p.svg"}),
     "maxwell convert": (["{folder}/line.dt1", "{out}/c.h5"], {"dewow": 0.2, "background": 0}),
     "maxwell verify": ([], {"only": ["cavity"]}),
+    "separate info": ([], {"checkpoint": "{folder}/network.ckpt"}),
+    "separate convert": (["{folder}/network.ckpt", "{out}/network.safetensors"], {"dtype": "bf16"}),
 }
 
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/engine/run/instrument.h"
+
+#include "sonde/instruments/separate/verbs/verbs.h"
+
+namespace sonde::separate {
+namespace {
+
+// In the order of the overview.
+std::vector<Verb> verbs() { return {info_verb(), convert_verb()}; }
+
+}  // namespace
+
+extern const Instrument instrument;
+const Instrument instrument{
+    .name = "separate", .verbs = verbs, .bench_cases = [](ShowPage) { return std::vector<BenchCase>(); }};
+
+}  // namespace sonde::separate

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function per verb; instrument.cpp puts them in order.
+#pragma once
+
+#include "sonde/engine/run/verb.h"
+
+namespace sonde::separate {
+
+[[nodiscard]] Verb convert_verb();
+[[nodiscard]] Verb info_verb();
+
+}  // namespace sonde::separate
