@@ -142,7 +142,7 @@ void AudioReader::Source::choose_range() {
   const double all = static_cast<double>(info.frames), rate = static_cast<double>(info.rate);
   const double begin = std::floor(options.from_s * rate + 0.5);
   if (!(begin >= 0 && begin < all)) {
-    throw Error(ErrorKind::bad_input, fmt::format("{}: {} = {} s; the file ends at {:.3f} s", path, setting("from"),
+    throw Error(ErrorKind::bad_input, fmt::format("{}: {} = {} s; the file ends at {:.3f} s", path, setting("start"),
                                                   options.from_s, all / rate));
   }
   first = static_cast<Index>(begin);

@@ -105,7 +105,7 @@ TEST(AudioReader, ReadsAPartByItsSeconds) {
   EXPECT_EQ(part, (std::vector<float>{2.0F / 32768, 3.0F / 32768, 4.0F / 32768}));
   EXPECT_EQ(error_of(ErrorKind::bad_input,
                      [&] { AudioReader(folder.file("a.wav"), {.rate = 10, .channels = 1, .from_s = 0.9}); }),
-            "error: " + folder.file("a.wav") + ": --from = 0.9 s; the file ends at 0.800 s");
+            "error: " + folder.file("a.wav") + ": --start = 0.9 s; the file ends at 0.800 s");
 }
 
 TEST(AudioReader, ResamplesASineToASine) {

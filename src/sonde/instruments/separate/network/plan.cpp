@@ -61,23 +61,19 @@ Plan::Parts::Parts(const Config& of, const ParameterValues& parameter_values, co
   }
   ScratchSizes sizes;
   for (const Layer& layer : list.layers) {
-    Step& step = steps.emplace_back();
-    step.layer = layer;
-    step.kind = layer.kind;
-    step.in = list.values[static_cast<std::size_t>(layer.inputs[0])];
-    step.out = list.values[static_cast<std::size_t>(layer.output)];
+    Step& step = steps.emplace_back(shaped_step(layer, list, config, options.method));
     step.output = place(layer.output);
     for (const int input : layer.inputs) {
       if (input < 0) continue;
-      const Index channels = list.values[static_cast<std::size_t>(input)].channels;
-      step.inputs.push_back({.data = place(input), .channels = channels});
-      if (layer.kind != LayerKind::product) step.channels += channels;
+      step.inputs.push_back({.data = place(input), .channels = list.values[static_cast<std::size_t>(input)].channels});
     }
-    step.sums_output = summed[static_cast<std::size_t>(layer.output)];
-    if (step.sums_output)
+    if (summed[static_cast<std::size_t>(layer.output)]) {
+      step.sums_output = true;
+      step.band_moments.resize(static_cast<std::size_t>(step.bands() * 2 * step.out.channels));
       moments[static_cast<std::size_t>(layer.output)].resize(static_cast<std::size_t>(2 * step.out.channels));
+    }
     prepare_norm(step, norms.emplace_back(), parameter_values);
-    prepare_step(step, config, parameter_values, options.method);
+    pack_weights(step, parameter_values);
     sizes.cover(scratch_sizes(step));
   }
   const auto workers = static_cast<Index>(worker_limit());
@@ -90,7 +86,7 @@ Plan::Parts::Parts(const Config& of, const ParameterValues& parameter_values, co
 }
 
 void Plan::Parts::prepare_norm(Step& step, NormOfStep& norm, const ParameterValues& parameter_values) const {
-  if (step.layer.norm.empty() && !step.layer.activate) return;
+  if (!step.changes_inputs()) return;
   const auto channels = static_cast<std::size_t>(step.channels);
   step.scale.assign(channels, 1);
   step.shift.assign(channels, 0);
@@ -191,6 +187,22 @@ Plan Plan::prepare_to_look(const Config& config, const ParameterValues& values, 
 }
 
 void Plan::run(View<const float, 2> samples, View<float, 3> stems) { parts_->run(samples, stems); }
+
+Plan::Bytes Plan::bytes_for(const Config& config, const PlanOptions& options) {
+  const LayerList list = layer_list(config);
+  ScratchSizes sizes;
+  Index weights = 0;
+  for (const Layer& layer : list.layers) {
+    const Step step = shaped_step(layer, list, config, options.method);
+    weights += weight_count(step);
+    sizes.cover(scratch_sizes(step));
+  }
+  const auto bytes = [](Index numbers) { return sizeof(float) * static_cast<std::size_t>(numbers); };
+  return {.weights = bytes(weights),
+          .values = bytes(place_values(list, true).count),
+          .scratch = bytes(static_cast<Index>(worker_limit()) * sizes.sum()),
+          .spectrum = Spectrum<float>::bytes_for(config)};
+}
 
 std::vector<Plan::Time> Plan::times() const {
   std::vector<Time> all{{.stage = "spectrum", .method = "fourier", .seconds = parts_->spectrum_seconds}};

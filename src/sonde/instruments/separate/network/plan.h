@@ -53,6 +53,8 @@ class Plan {
     [[nodiscard]] std::size_t sum() const { return weights + values + scratch + spectrum; }
   };
   [[nodiscard]] Bytes bytes() const;
+  /// The same before a plan is made, on as many threads as now.
+  [[nodiscard]] static Bytes bytes_for(const Config& config, const PlanOptions& options = {});
 
   /// What value `index` of the layer list, (rows, columns, channels), was computed to be: of the last run of a plan
   /// that was made with prepare_to_look(), which lets no value take the place of another.

@@ -115,6 +115,14 @@ TEST_P(PlanOf, GivesTheSameBitsInSharedMemoryAndForEveryNumberOfThreads) {
   set_thread_count(before);
 }
 
+TEST_P(PlanOf, HoldsWhatWasSaidBefore) {
+  const auto& [of, method] = GetParam();
+  const Plan plan = Plan::prepare(of.config, formula_values(of.config, of.seed), {.method = method});
+  const Plan::Bytes said = Plan::bytes_for(of.config, {.method = method});
+  const auto held = static_cast<double>(plan.bytes().sum());
+  EXPECT_NEAR(static_cast<double>(said.sum()), held, 0.02 * held + 65536);  // the Fourier plan's own, pages of the pool
+}
+
 INSTANTIATE_TEST_SUITE_P(Case, PlanOf, ::testing::ValuesIn(ways()), [](const auto& each) {
   return each.param.of.folder.substr(0, 1) + (each.param.method == ConvolutionMethod::direct ? "_direct" : "_winograd");
 });

@@ -142,6 +142,12 @@ std::size_t Spectrum<Real>::bytes() const {
   return fft_.bytes() + sizeof(Real) * (window_.size() + weight_.size() + windows_.size() + 2 * lines_.size());
 }
 
+template <class Real>
+std::size_t Spectrum<Real>::bytes_for(const Config& config) {
+  const Index frame = config.n_fft + 2 * (config.n_fft / 2 + 1);
+  return sizeof(Real) * static_cast<std::size_t>(config.n_fft + config.chunk + config.frames() * frame);
+}
+
 template class Spectrum<float>;
 template class Spectrum<double>;
 

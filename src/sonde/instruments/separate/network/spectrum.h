@@ -29,8 +29,9 @@ class Spectrum {
   void forward(Stream& stream, View<const Real, 2> samples, View<Real, 3> values);
   /// (input channels, frames, band), one stem of the network's output, to (audio channels, chunk).
   void inverse(Stream& stream, View<const Real, 3> values, View<Real, 2> samples);
-  /// Bytes held.
+  /// Bytes held, and what they will be.
   [[nodiscard]] std::size_t bytes() const;
+  [[nodiscard]] static std::size_t bytes_for(const Config& config);
 
  private:
   Spectrum(const Config& config, RealFft1d<Real> fft);

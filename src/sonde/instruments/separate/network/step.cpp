@@ -61,7 +61,7 @@ void pointwise(const Step& step, Index first, Index rows, const Scratch& scratch
   const Index pixels = rows * step.out.columns, outputs = step.out.channels;
   const dense::Matrix<float> out(output_row(step, first), pixels, outputs);
   const bool add = step.layer.add >= 0;
-  if (!step.scale.empty()) {
+  if (step.changes_inputs()) {
     activated_rows(step, first, rows, scratch.inputs);
     multiply({scratch.inputs, pixels, step.channels}, weights(step, 0, step.channels, outputs), add, out);
     return;
@@ -206,7 +206,7 @@ ConvolutionMethod choose_method(const Step& step) {
 
 void choose_rows(Step& step) {
   const Index rows = step.shared_rows();
-  const bool tiled = step.layer.kernel == 3 && step.method == ConvolutionMethod::winograd;
+  const bool tiled = step.tiled();
   const Index wanted = tiled ? winograd::tile * std::max(Index{1}, tiles_of_product / tile_columns(step))
                              : std::max(Index{1}, pixels_of_product / step.in.columns);
   const Index all = tiled ? rounded_up(rows, winograd::tile) : rows;
@@ -248,20 +248,46 @@ void ScratchSizes::cover(const ScratchSizes& other) {
   products = std::max(products, other.products);
 }
 
-void prepare_step(Step& step, const Config& config, const ParameterValues& values, ConvolutionMethod method) {
+Step shaped_step(const Layer& layer, const LayerList& list, const Config& config, ConvolutionMethod method) {
+  Step step;
+  step.layer = layer;
+  step.kind = layer.kind;
+  step.in = list.values[static_cast<std::size_t>(layer.inputs[0])];
+  step.out = list.values[static_cast<std::size_t>(layer.output)];
+  for (const int input : layer.inputs) {
+    if (input < 0 || layer.kind == LayerKind::product) continue;
+    step.channels += list.values[static_cast<std::size_t>(input)].channels;
+  }
   step.activation = config.activation;
   step.alpha = static_cast<float>(config.alpha);
   step.scale_rows = config.scale_time, step.scale_columns = config.scale_frequency;
   step.method = method == ConvolutionMethod::automatic ? choose_method(step) : method;
   choose_rows(step);
-  if (step.sums_output) step.band_moments.resize(static_cast<std::size_t>(step.bands() * 2 * step.out.channels));
+  return step;
+}
+
+Index weight_count(const Step& step) {
+  const Index pairs = step.channels * step.out.channels;
+  switch (step.kind) {
+    case LayerKind::convolution:
+      return pairs * (step.tiled() ? winograd::planes : step.layer.kernel * step.layer.kernel);
+    case LayerKind::down:
+    case LayerKind::up:
+      return pairs * step.scale_rows * step.scale_columns;
+    case LayerKind::linear:
+      return step.in.columns * step.out.columns;
+    case LayerKind::product:
+      return 0;
+  }
+  return 0;
+}
+
+void pack_weights(Step& step, const ParameterValues& values) {
   if (step.kind == LayerKind::product) return;
   const auto from = elements(values, step.layer.weight);
-  const auto count = static_cast<Index>(from.size());
-  const bool tiled = step.layer.kernel == 3 && step.method == ConvolutionMethod::winograd;
-  step.weights = Array(Device::cpu(), {tiled ? count / 9 * winograd::planes : count}, DType::f32);
+  step.weights = Array(Device::cpu(), {weight_count(step)}, DType::f32);
   auto* const to = static_cast<float*>(step.weights.data());
-  if (tiled) {
+  if (step.tiled()) {
     winograd::transform_weights(from, step.out.channels, step.channels, to);
   } else {
     pack(step, from, to);
@@ -282,7 +308,7 @@ ScratchSizes scratch_sizes(const Step& step) {
     case LayerKind::convolution:
       break;
   }
-  if (step.layer.kernel == 1) return {.inputs = step.scale.empty() ? 0 : rows * input_row};
+  if (step.layer.kernel == 1) return {.inputs = step.changes_inputs() ? rows * input_row : 0};
   const Index padded = (rows + 2) * padded_columns(step) * step.channels;
   if (step.method == ConvolutionMethod::direct) {
     return {.inputs = padded, .patches = rows * step.out.columns * 9 * step.channels};

@@ -49,12 +49,20 @@ struct Step {
   std::vector<double> band_moments;  ///< (bands, 2, output channels)
   double seconds = 0;
 
+  /// Whether products read something else than the inputs themselves.
+  [[nodiscard]] bool changes_inputs() const { return !layer.norm.empty() || layer.activate; }
+  [[nodiscard]] bool tiled() const { return layer.kernel == 3 && method == ConvolutionMethod::winograd; }
   [[nodiscard]] Index shared_rows() const { return kind == LayerKind::up ? in.rows : out.rows; }
   [[nodiscard]] Index bands() const { return (shared_rows() + band_rows - 1) / band_rows; }
 };
 
-/// Chooses method, groups and bands, and packs the weights.
-void prepare_step(Step& step, const Config& config, const ParameterValues& values, ConvolutionMethod method);
+/// A layer by its sizes alone: method, groups and bands are chosen.
+[[nodiscard]] Step shaped_step(const Layer& layer, const LayerList& list, const Config& config,
+                               ConvolutionMethod method);
+/// Numbers of its weights as the method wants them.
+[[nodiscard]] Index weight_count(const Step& step);
+/// Takes and fills the memory of the weights.
+void pack_weights(Step& step, const ParameterValues& values);
 [[nodiscard]] ScratchSizes scratch_sizes(const Step& step);
 /// The whole layer, bands in parallel.
 void run_step(Step& step, std::vector<Scratch>& scratch);

@@ -8,5 +8,6 @@ namespace sonde::separate {
 
 [[nodiscard]] Verb convert_verb();
 [[nodiscard]] Verb info_verb();
+[[nodiscard]] Verb run_verb();
 
 }  // namespace sonde::separate
