@@ -256,7 +256,7 @@ void run_separation(const RunOptions& options, Run& run) {
   for (const SeparationTask& task : tasks) {
     for (const std::string& path : task.paths) {
       make_folders(std::filesystem::path(path).parent_path());
-      require_place(path);
+      require_place(path, {.what = "the stem"});
     }
   }
   auto preparing = run.report().phase("prepare");
