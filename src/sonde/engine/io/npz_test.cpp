@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
+#include <string>
 
 #include "sonde/engine/io/npy.h"
+#include "sonde/engine/io/zip.h"
 #include "tests/support/child.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
@@ -62,6 +65,30 @@ TEST_P(NpzOfEachMethod, ReadsBackUnchanged) {
 
 INSTANTIATE_TEST_SUITE_P(, NpzOfEachMethod, ::testing::Values(ZipMethod::stored, ZipMethod::deflated),
                          [](const auto& each) { return each.param == ZipMethod::stored ? "stored" : "deflated"; });
+
+TEST(ZipReader, SaysWhereTheBytesOfAStoredEntryAre) {
+  const TemporaryFolder folder;
+  testing::python(
+      "import sys, zipfile\n"
+      "with zipfile.ZipFile(sys.argv[1], 'w') as z:\n"
+      "  z.writestr('first', 'x' * 1000)\n"
+      "  z.writestr('second', 'the bytes')\n"
+      "  z.writestr('packed', 'y' * 1000, zipfile.ZIP_DEFLATED)\n",
+      folder.file("a.zip"));
+  const ZipReader zip(folder.file("a.zip"));
+  const auto whole = testing::read_bytes(folder.file("a.zip"));
+  const auto at = zip.offset(zip.entries()[1]);
+  EXPECT_EQ(
+      std::string(whole.begin() + static_cast<std::ptrdiff_t>(at), whole.begin() + static_cast<std::ptrdiff_t>(at) + 9),
+      "the bytes");
+  const auto bytes = std::as_bytes(std::span(whole)).subspan(at, 9);
+  zip.check(zip.entries()[1], bytes);
+  EXPECT_EQ(testing::error_of(ErrorKind::bad_file, [&] { zip.check(zip.entries()[1], bytes.first(8)); }),
+            "error: " + folder.file("a.zip") +
+                ": not a valid ZIP archive: second: its checksum is wrong\nhint: the copy may be incomplete");
+  EXPECT_EQ(testing::error_of(ErrorKind::not_supported, [&] { static_cast<void>(zip.offset(zip.entries()[2])); }),
+            "error: " + folder.file("a.zip") + ": packed is deflated; expected a stored entry");
+}
 
 TEST(Npz, ReadsWhatNumPyWrites) {
   const TemporaryFolder folder;
