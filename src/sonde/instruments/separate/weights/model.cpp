@@ -21,7 +21,8 @@ namespace sonde::separate {
 namespace {
 
 constexpr std::string_view formula = "formula:";
-constexpr std::size_t most_files = 256;  // YAML files that are tried
+constexpr std::size_t most_files = 256;           // YAML files that are tried
+constexpr std::uint64_t most_yaml_bytes = 65536;  // of those: what was published has 6000
 constexpr const char* not_in_tensors =
     "audio.n_fft, audio.hop_length, audio.chunk_size, model.act, model.norm and training.instruments";
 
@@ -66,7 +67,8 @@ std::optional<ChosenConfig> config_in_folder(const Checkpoint& checkpoint) {
   }
   std::vector<std::string> files, names;
   for (const auto& each : entries_of(folder)) {
-    if (is_yaml(each) && is_plain_file(each)) files.push_back(each.string());
+    if (is_yaml(each) && file_bytes(each).value_or(most_yaml_bytes + 1) <= most_yaml_bytes)
+      files.push_back(each.string());
   }
   std::sort(files.begin(), files.end());
   if (files.size() > most_files) files.resize(most_files);
