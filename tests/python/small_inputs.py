@@ -146,6 +146,24 @@ def dzt(channels):
     return bytes(header) * channels + scans.tobytes()
 
 
+def wav(samples, rate):
+    """A WAV file of float32 samples (count, channels)."""
+    data = np.ascontiguousarray(samples, "<f4")
+    channels = data.shape[1]
+    form = struct.pack("<HHIIHH", 3, channels, rate, 4 * rate * channels, 4 * channels, 32)
+    return b"RIFF" + struct.pack("<I", 36 + data.nbytes) + b"WAVEfmt " + struct.pack("<I", 16) + form + b"data" + struct.pack("<I", data.nbytes) + data.tobytes()
+
+
+def songs(folder):
+    """A short song at 48 kHz, one with four channels, and one with a sample that is not a number."""
+    t = np.arange(6000) / 48000
+    song = np.stack([0.3 * np.sin(2 * np.pi * 220 * t), 0.2 * np.sin(2 * np.pi * 1800 * t * (1 + t))], axis=1)
+    (folder / "song.wav").write_bytes(wav(song, 48000))
+    (folder / "surround.wav").write_bytes(wav(np.tile(song, 2), 48000))
+    song[1000, 1] = np.nan
+    (folder / "holes.wav").write_bytes(wav(song, 48000))
+
+
 def networks(folder):
     """network.ckpt with its YAML file, and the YAML file of another network."""
     reference = DATA.parent / "separation/reference"
@@ -231,5 +249,6 @@ def make(folder):
     shutil.copy(WOUT, folder / "wout.nc")
     shutil.copy(DATA / "boozmn_circular_tokamak.nc", folder / "boozmn.nc")
     networks(folder)
+    songs(folder)
     return {"scan": scan, "in": folder}
 

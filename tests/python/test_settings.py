@@ -53,6 +53,7 @@ USES = {
     "maxwell plot": (["{in}/radar.out"], {"output": "{out}/p.svg"}),
     "maxwell convert": (["{in}/line.dt1", "{out}/c.h5"], {}),
     "maxwell verify": ([], {"only": ["cavity"]}),
+    "separate run": (["{in}/song.wav"], {"checkpoint": "{in}/network.ckpt", "output": "{out}/stems"}),
     "separate info": ([], {"checkpoint": "{in}/network.ckpt"}),
     "separate convert": (["{in}/network.ckpt", "{out}/network.safetensors"], {}),
 }
@@ -153,6 +154,10 @@ CASES = {
                              "n_theta": Case(7, **SOLVED), "n_zeta": Case(7, **SOLVED), "n_xi": Case(5, **SOLVED), "discretisation": Case(**SOLVED),
                              "round_odd": Case(True, **{**SOLVED, "n_theta": 6}), "tol": Case(1e-30, **SOLVED), "precision": Case(**SOLVED),
                              "adapt_n_xi": Case(0.5, **SOLVED), "E_r_search": Case(**{**SOLVED, "E_r": None})},
+    "separate run": {"checkpoint": Case("{in}/gone.ckpt"), "model": Case("{in}/other_network.yaml"), "state_key": Case("ema"), "output": Case("{out}/other"),
+                     "overlap": Case(2), "chunk": Case(3840, 3800), "start": Case("0:00.01"), "seconds": Case(0.05), "downmix": Case(inputs=["{in}/surround.wav"]),
+                     "nan": Case(inputs=["{in}/holes.wav"]), "stems": Case("kick", "kik"), "mix": Case(["rest=mixture-kick"]), "subtype": Case("pcm16"),
+                     "template": Case("{{stem}}"), "dither": Case(subtype="pcm16")},
     "separate info": {"checkpoint": Case("{in}/gone.ckpt"), "model": Case("{in}/other_network.yaml"), "state_key": Case("ema")},
     "separate convert": {"state_key": Case("ema")},
 }

@@ -162,6 +162,7 @@ TABLE = {
     "maxwell plot": (["{folder}/radar.out"], {"output": "{out}/p.svg"}),
     "maxwell convert": (["{folder}/line.dt1", "{out}/c.h5"], {"dewow": 0.2, "background": 0}),
     "maxwell verify": ([], {"only": ["cavity"]}),
+    "separate run": (["{folder}/song.wav"], {"checkpoint": "{folder}/network.ckpt", "output": "{out}/stems", "mix": ["rest=mixture-kick"]}),
     "separate info": ([], {"checkpoint": "{folder}/network.ckpt"}),
     "separate convert": (["{folder}/network.ckpt", "{out}/network.safetensors"], {"dtype": "bf16"}),
 }
