@@ -74,6 +74,7 @@ def inputs(tmp_path_factory, scan):
     write_database(folder / "Dij.h5")
     radar(folder)
     networks(folder)
+    songs(folder)
     return {"scan": scan, "folder": folder}
 
 

@@ -208,8 +208,8 @@ void report_file(const SeparationTask& task, const SeparationResult& result, con
   told["format"] = result.input.format;
   told["seconds"] = audio_s;
   told["chunks"] = result.chunks;
-  told["network_s"] = result.network_s;
-  told["first_chunk_s"] = result.first_chunk_s;
+  told["run"]["network_s"] = result.network_s;
+  told["run"]["first_chunk_s"] = result.first_chunk_s;
   told["consistency_db"] = result.consistency_db;
   told["unweighted_samples"] = result.unweighted;
   told["zeroed_samples"] = result.zeroed;
