@@ -42,7 +42,8 @@ class Maker:
         """Samples of the instruments that the program has."""
         groups = {"stem": (self._detector_files, self._plain_arrays, self._foreign_scans), "ptycho": (self._ptychography,),
                   "neoclassical": (self._transport, self._reports),
-                  "maxwell": (self._radar, self._radar_frames, self._radar_lines, self._radar_inversion)}
+                  "maxwell": (self._radar, self._radar_frames, self._radar_lines, self._radar_inversion),
+                  "separate": (self._networks,)}
         for instrument, makers in groups.items():
             if subprocess.run([self.program, instrument, "--help"], capture_output=True, check=False).returncode == 0:
                 for make in makers:
@@ -330,6 +331,22 @@ class Maker:
         self._add(folder, ["records.h5", "run.toml"], (f"maxwell fwi run.toml {records} -o fit --force --memory 20M",))
         self._add(folder, ["result.h5"], ("maxwell run next.toml -o out.h5 --force --memory 20M", "view result.h5 --dry-run"))
         self._add(folder, ["done/checkpoint.h5"], (f"maxwell fwi run.toml {records} -o done --resume --force --memory 20M",))
+
+    def _networks(self) -> None:
+        """Checkpoints in each format, and their configuration."""
+        reference = self.data / "separation/reference" if self.data is not None else None
+        for name in ("d_nonorm_gelu/model.ckpt", "d_nonorm_gelu/model.safetensors", "checkpoints/legacy_format.ckpt"):
+            if reference is None or not (reference / name).exists():
+                self.left_out.append(name)
+                continue
+            folder = self._folder(f"network_{len(self.samples)}")
+            checkpoint = pathlib.Path(name).name
+            shutil.copyfile(reference / name, folder / checkpoint)
+            of = "b_batchnorm_relu_target" if "legacy" in name else "d_nonorm_gelu"
+            shutil.copyfile(reference / of / "config.yaml", folder / "config.yaml")
+            self._add(folder, [checkpoint, checkpoint, "config.yaml"], (f"separate info --checkpoint {checkpoint} --memory 200M",
+                                                                        "separate info --checkpoint formula:1 --model config.yaml",
+                                                                        f"separate convert {checkpoint} out.safetensors --memory 200M"))
 
     def _reports(self) -> None:
         folder = self._folder("report")

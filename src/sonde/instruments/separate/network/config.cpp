@@ -125,6 +125,9 @@ void check(const Config& config) {
   need("inference.batch_size", config.batch, 1);
   if (config.norm == Norm::group) need("model.norm, groups", config.groups, 1);
   if (config.scales > 20) findings.add(fmt::format("model.num_scales = {}; expected at most 20", config.scales));
+  // Published networks have two; without a limit a wrong number makes a list of layers that fills the memory.
+  if (config.blocks > 100)
+    findings.add(fmt::format("model.num_blocks_per_scale = {}; expected at most 100", config.blocks));
   if (config.stems().empty()) findings.add("training.instruments is empty; expected at least one name");
   if (!std::isfinite(config.alpha)) findings.add(fmt::format("model.act = elu{}; expected a number", config.alpha));
   if (sized && config.scales <= 20) check_fit(config, findings);

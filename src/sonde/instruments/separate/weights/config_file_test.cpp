@@ -164,6 +164,11 @@ TEST(ConfigFault, NumbersThatMakeNoNetworkAreNamed) {
               HasSubstr("audio.chunk_size = 523777; expected a multiple of audio.hop_length = 512"));
 }
 
+TEST(ConfigFault, MoreBlocksThanAnyNetworkHasAreRefused) {
+  EXPECT_EQ(config_failure(ErrorKind::bad_file, "num_blocks_per_scale: 2", "num_blocks_per_scale: 60000000"),
+            "error: config.yaml: model.num_blocks_per_scale = 60000000; expected at most 100");
+}
+
 TEST(ConfigFault, ATextIsNoConfiguration) {
   EXPECT_EQ(error_of(ErrorKind::bad_file, [] { static_cast<void>(parse_config("hello", "config.yaml")); }),
             "error: config.yaml: holds no sections; expected audio, model, training and inference");
