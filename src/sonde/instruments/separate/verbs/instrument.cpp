@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/engine/run/instrument.h"
 
+#include "sonde/instruments/separate/bench/cases.h"
 #include "sonde/instruments/separate/verbs/verbs.h"
 
 namespace sonde::separate {
@@ -13,6 +14,6 @@ std::vector<Verb> verbs() { return {run_verb(), info_verb(), convert_verb()}; }
 
 extern const Instrument instrument;
 const Instrument instrument{
-    .name = "separate", .verbs = verbs, .bench_cases = [](ShowPage) { return std::vector<BenchCase>(); }};
+    .name = "separate", .verbs = verbs, .bench_cases = [](ShowPage) { return sonde::separate::bench_cases(); }};
 
 }  // namespace sonde::separate

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sonde/engine/bench/case.h"
+
+namespace sonde::separate {
+
+/// The cases of `sonde bench separate-...`.
+[[nodiscard]] std::vector<BenchCase> bench_cases();
+
+}  // namespace sonde::separate
