@@ -51,8 +51,8 @@ void expect_none_of(const std::set<std::string>& names, const std::vector<const 
   for (const char* part : parts) EXPECT_THAT(names, Not(Contains(HasSubstr(part))));
 }
 
-const std::vector<const char*> heavy = {"blas",  "lapack", "gfortran",   "libmpi",    "open-pal",
-                                        "cufft", "cublas", "sonde_blas", "sonde_mpi", "sonde_cu", "yaml"};
+const std::vector<const char*> heavy = {"blas",   "lapack",     "gfortran",  "libmpi",   "open-pal", "cufft",
+                                        "cublas", "sonde_blas", "sonde_mpi", "sonde_cu", "yaml"};
 
 TEST(Libraries, HelpLoadsNoneOfTheLargeOnes) {
   const std::set<std::string> names = libraries_of({"--help"});

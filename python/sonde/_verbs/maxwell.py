@@ -14,15 +14,16 @@ from .._types import Progress
 
 @checked
 def run(input: Text | None = None, *, set: Text | None = None, output: Text | Mapping[str, Any] | None = None,
-        runs: SupportsIndex | None = None, order: Literal["2", "4", "6", "8"] | None = None,
+        runs: SupportsIndex | None = None, order: Literal["2", "4", "6", "8", 2, 4, 6, 8] | None = None,
         dtype: Literal["f32", "f64"] | None = None, pml_preset: Literal["gprmax", "tide", "default"] | None = None,
-        force: bool | None = None, decompose: Text | None = None, plot: Text | None = None, geometry_only: bool | None = None,
-        snapshots: Text | None = None, snapshot_every: SupportsIndex | None = None, snapshot_step: Text | None = None,
-        live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-        threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None, dry_run: bool | None = None,
-        model: Mapping[str, Any] | None = None, survey: Mapping[str, Any] | None = None, source: Mapping[str, Any] | None = None,
-        time: Mapping[str, Any] | None = None, grid: Mapping[str, Any] | None = None, data: Mapping[str, Any] | None = None,
-        storage: Mapping[str, Any] | None = None, inversion: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Result:
+        force: bool | None = None, accuracy: Text | None = None, decompose: Text | None = None, plot: Text | None = None,
+        geometry_only: bool | None = None, snapshots: Text | None = None, snapshot_every: SupportsIndex | None = None,
+        snapshot_step: Text | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+        memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+        config: Text | None = None, dry_run: bool | None = None, model: Mapping[str, Any] | None = None,
+        survey: Mapping[str, Any] | None = None, source: Mapping[str, Any] | None = None, time: Mapping[str, Any] | None = None,
+        grid: Mapping[str, Any] | None = None, data: Mapping[str, Any] | None = None, storage: Mapping[str, Any] | None = None,
+        inversion: Mapping[str, Any] | None = None, progress: Progress | None = None) -> Result:
     """Simulate the radar traces of a model.
 
     What ``sonde maxwell run`` does.
@@ -36,6 +37,14 @@ def run(input: Text | None = None, *, set: Text | None = None, output: Text | Ma
     With stencils of order 4, 6 or 8 waves keep their velocity on coarser cells; the traces have the file's time step. Several
     processes (`mpirun -n 4 sonde maxwell run ...`) share the shots, and the runs of a model of gprMax, and write what one process
     writes. plot draws an A-scan of one run and a B-scan of several.
+
+    accuracy="1%" chooses order, cells and time step: the least work whose phase velocity is within 1 % of the true one, in every
+    direction and at every frequency of the source up to where its spectrum has fallen by 40 dB. The alternatives are listed. A
+    model of gprMax is run as if its #dx_dy_dz, #pml_cells and #time_step_stability_factor said so: objects and positions keep
+    their metres, the window its seconds, dipoles their moment, layers at least their thickness and number of cells. Larger cells
+    are taken only where they change no object and no position, and models with plates, edges, voltage sources or
+    #geometry_objects_read keep their cells. The elements of other models become means, and where nothing says time.dt it is
+    chosen too.
 
     snapshots writes the fields themselves as frames, for `sonde maxwell plot` and `sonde view`. #snapshot commands of a model
     write one file each into the folder MODEL_snaps: HDF5, or VTK ImageData where the name ends in .vti. #geometry_view commands
@@ -59,6 +68,8 @@ def run(input: Text | None = None, *, set: Text | None = None, output: Text | Ma
         profile of the absorbing layers: that of the file; tide, which also absorbs waves that run along a layer; default, with kappa up to 1.5; also grid.pml_preset
     force : bool, default False
         run a model whose cells are too large for its highest frequency
+    accuracy : str (1%), default ''
+        choose order, cells and time step of least work whose phase velocity is wrong by no more than this at any frequency of the source; the model is put on the chosen cells. Unset: order, cells and steps as they are
     decompose : str (PXxPYxPZ), default ''
         parts of the grid along x, y and z for processes that `mpirun` starts, one each: for models that one machine cannot hold. Unset: processes share shots, or the runs of a model of gprMax
     plot : str (FILE.png|.pdf|.svg), default ''
@@ -89,7 +100,7 @@ def run(input: Text | None = None, *, set: Text | None = None, output: Text | Ma
         tables of the run file, by themselves or over those of one
     """
     return _run("maxwell run", input=input, set=set, output=output, runs=runs, order=order, dtype=dtype, pml_preset=pml_preset,
-                force=force, decompose=decompose, plot=plot, geometry_only=geometry_only, snapshots=snapshots,
+                force=force, accuracy=accuracy, decompose=decompose, plot=plot, geometry_only=geometry_only, snapshots=snapshots,
                 snapshot_every=snapshot_every, snapshot_step=snapshot_step, live=live, device=device, memory=memory,
                 threads=threads, report=report, config=config, dry_run=dry_run, model=model, survey=survey, source=source,
                 time=time, grid=grid, data=data, storage=storage, inversion=inversion, progress=progress)
@@ -102,7 +113,7 @@ def gradient(input: Text | None = None, *, set: Text | None = None, observed: Te
              storage_mode: Literal["auto", "device", "host", "cpu", "disk", "recompute", "reconstruct", "none"] | None = None,
              storage_compression: Literal["none", "bf16", "auto"] | None = None, sampling_interval: Text | None = None,
              bytes_limit_device: SupportsIndex | str | None = None, bytes_limit_host: SupportsIndex | str | None = None,
-             storage_path: Text | None = None, order: Literal["2", "4", "6", "8"] | None = None,
+             storage_path: Text | None = None, order: Literal["2", "4", "6", "8", 2, 4, 6, 8] | None = None,
              dtype: Literal["f32", "f64"] | None = None, pml_preset: Literal["gprmax", "tide", "default"] | None = None,
              force: bool | None = None, decompose: Text | None = None, plot: Text | None = None,
              live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
@@ -190,7 +201,7 @@ def gradient(input: Text | None = None, *, set: Text | None = None, observed: Te
 @checked
 def born(input: Text | None = None, *, set: Text | None = None, direction: Text | None = None,
          output: Text | Mapping[str, Any] | None = None, padding: Literal["exact", "frozen"] | None = None,
-         order: Literal["2", "4", "6", "8"] | None = None, dtype: Literal["f32", "f64"] | None = None,
+         order: Literal["2", "4", "6", "8", 2, 4, 6, 8] | None = None, dtype: Literal["f32", "f64"] | None = None,
          pml_preset: Literal["gprmax", "tide", "default"] | None = None, force: bool | None = None, plot: Text | None = None,
          live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
          threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
@@ -310,14 +321,16 @@ def fwi(input: Text | None = None, *, output: Text | Mapping[str, Any] | None = 
 
 @checked
 def init(input: Text | None = None, *, output: Text | None = None, example: Text | None = None, set: Text | None = None,
-         device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
-         report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+         accuracy: Text | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+         threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+         dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Write a run file for a radar model, with every key explained.
 
     What ``sonde maxwell init`` does.
 
     Every key of the run file is there with its meaning. With a native model (HDF5) the file names it, and its tables replace what
-    the model says. What a run needs and is unknown is marked FILL IN.
+    the model says. What a run needs and is unknown is marked FILL IN. accuracy="1%" writes the grid and the times of least work
+    for that accuracy, as `sonde maxwell run` chooses them.
 
     Parameters
     ----------
@@ -329,6 +342,8 @@ def init(input: Text | None = None, *, output: Text | None = None, example: Text
         crosshole: the run file of an inversion, with the records that it needs beside it
     set : list of str, default []
         a setting to begin with, for instance model.eps_r=eps.npy
+    accuracy : str (1%), default ''
+        choose order, cells and time step of least work whose phase velocity is wrong by no more than this at any frequency of the source; the model is put on the chosen cells. Unset: order, cells and steps as they are
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -342,8 +357,8 @@ def init(input: Text | None = None, *, output: Text | None = None, example: Text
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
     """
-    return _run("maxwell init", input=input, output=output, example=example, set=set, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+    return _run("maxwell init", input=input, output=output, example=example, set=set, accuracy=accuracy, device=device,
+                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 
 @checked
@@ -484,7 +499,9 @@ def verify(*, full: bool | None = None, only: Text | None = None, live: Supports
     Line sources and dipoles against Hankel functions and closed forms, layered media against Fresnel's coefficients, water
     against its permittivity, what absorbing layers reflect, conserved energy and reciprocity. Derivatives against their
     transpose, central differences and Taylor series; gradients from compressed fields; equal bits from memory, disk and
-    recomputed fields, and with several threads. A row outside of its limit ends with status 7.
+    recomputed fields, and with several threads; grids that are chosen for an accuracy against the velocity of waves on them.
+    Started by `mpirun`, its processes make the check ranks: shots and grids that they share, against one process. A row outside
+    of its limit ends with status 7.
 
     Parameters
     ----------

@@ -143,6 +143,8 @@ struct Stored {
   bool normalised = false;
 };
 
+void PrintTo(const Stored& each, std::ostream* out) { *out << each.name; }
+
 class DemixerOn : public ::testing::TestWithParam<Stored> {};
 
 TEST_P(DemixerOn, GivesTheStoredStems) {

@@ -72,7 +72,7 @@ using ParameterValues = std::map<std::string, Array, std::less<>>;
 /// Those of one parameter, which `values` has.
 [[nodiscard]] std::span<const float> elements(const ParameterValues& values, const std::string& name);
 
-/// Values made from their names and a seed alone, so that a network of any size is the same on every machine: bits of
+/// Values made from their names and a seed only, so that a network of any size is the same on every machine: bits of
 /// splitmix64 (Steele, Lea and Flood 2014) from the FNV-1a hash of the name, scaled so that variances stay near one.
 [[nodiscard]] Array formula_values(const Parameter& parameter, std::uint64_t seed);
 [[nodiscard]] ParameterValues formula_values(const Config& config, std::uint64_t seed);

@@ -19,6 +19,7 @@ struct Way {
   ReferenceCase of;
   ConvolutionMethod method = ConvolutionMethod::direct;
 };
+void PrintTo(const Way& each, std::ostream* out) { *out << each.of.folder; }
 std::vector<Way> ways() {
   std::vector<Way> all;
   for (const ReferenceCase& each : small_cases()) {

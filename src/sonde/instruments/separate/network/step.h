@@ -56,7 +56,7 @@ struct Step {
   [[nodiscard]] Index bands() const { return (shared_rows() + band_rows - 1) / band_rows; }
 };
 
-/// A layer by its sizes alone: method, groups and bands are chosen.
+/// A layer by its sizes: method, groups and bands are chosen.
 [[nodiscard]] Step shaped_step(const Layer& layer, const LayerList& list, const Config& config,
                                ConvolutionMethod method);
 /// Numbers of its weights as the method wants them.

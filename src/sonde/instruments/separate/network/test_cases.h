@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct ReferenceCase {
   std::uint64_t seed = 0;
   Index parameters = 0;  ///< numbers in all, by PyTorch's count (running statistics are none)
 };
+
+inline void PrintTo(const ReferenceCase& each, std::ostream* out) { *out << each.folder; }
 
 inline ReferenceCase case_a() {
   return {.folder = "a_instancenorm_gelu",

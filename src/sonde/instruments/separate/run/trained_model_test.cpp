@@ -47,6 +47,8 @@ struct Piece {
   std::map<std::string, double> sdr_db;  ///< of scores.json: what the reference program's stems reach
 };
 
+void PrintTo(const Piece& each, std::ostream* out) { *out << each.name; }
+
 class TrainedModelOn : public ::testing::TestWithParam<Piece> {};
 
 // A small drum model, and what PyTorch makes of two pieces with it.
@@ -72,7 +74,7 @@ TEST_P(TrainedModelOn, SeparatesAsPyTorchDoes) {
     }
   }
   EXPECT_GT(ratio_db(stored_halves((piece / "expected_4s_f16.npy").string(), part.size()), part),
-            60);  // half precision alone: 73
+            60);  // half precision by itself gives 73
 }
 
 INSTANTIATE_TEST_SUITE_P(

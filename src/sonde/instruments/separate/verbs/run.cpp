@@ -92,7 +92,7 @@ struct RunOptions {
     fields.add("subtype", subtype,
                {.help = "samples of WAV (auto: float) and FLAC (auto: pcm24)", .metavar = "auto|pcm16|pcm24|float"});
     fields.add("template", pattern,
-               {.help = "names of the files, without ending: {file}, {stem} and {model} stand for names"});
+               {.help = "names of the files, without ending: {file}, {stem} and {model} become names"});
     fields.choice("dither", dither, {{"on", Dither::triangular}, {"off", Dither::off}},
                   {.help = "noise of two steps before rounding to 16 bits, always the same"});
   }
@@ -232,10 +232,6 @@ void report_file(const SeparationTask& task, const SeparationResult& result, con
 }
 
 void run_separation(const RunOptions& options, Run& run) {
-  if (options.inputs.empty()) {
-    throw Error(ErrorKind::usage, "no audio file was given")
-        .hint("name it: sonde separate run song.wav --checkpoint MODEL.ckpt -o out");
-  }
   if (options.output.empty()) {
     throw Error(ErrorKind::usage, setting("output") + " is missing")
         .hint("name the folder of the stems, " + setting("output", "out"));
