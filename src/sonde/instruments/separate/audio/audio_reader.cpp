@@ -83,7 +83,7 @@ struct AudioReader::Source {
   AudioReadOptions options;
   File file;
   AudioInfo info;
-  SNDFILE* handle = nullptr;
+  SndfileHandle handle;
   std::optional<Resampler> resampler;
   Index first = 0, planned = 0;  ///< frames of the file: where it begins, how many are read
   Index decoded = 0, zeroed = 0;
@@ -95,9 +95,7 @@ struct AudioReader::Source {
   Source(const std::string& of, const AudioReadOptions& with) : path(of), options(with), file(of) { open(); }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
-  ~Source() {
-    if (handle != nullptr) sndfile().close(handle);
-  }
+  ~Source() = default;
 
   void open();
   void choose_range();
@@ -114,7 +112,7 @@ void AudioReader::Source::open() {
   }
   SF_INFO found{};
   const int descriptor = dup(file.descriptor());
-  handle = sndfile().open_descriptor(descriptor, SFM_READ, &found, SF_TRUE);
+  handle.reset(sndfile().open_descriptor(descriptor, SFM_READ, &found, SF_TRUE));
   if (handle == nullptr) {
     throw Error(ErrorKind::bad_file,
                 fmt::format("{}: not an audio file that can be read ({})", path, sndfile().error_text(nullptr)))
@@ -128,7 +126,7 @@ void AudioReader::Source::open() {
     throw Error(ErrorKind::bad_file, fmt::format("{}: no samples", path));
   }
   // Floats beyond 1 are kept, and what is decoded is not scaled to its own peak.
-  sndfile().command(handle, SFC_SET_NORM_FLOAT, nullptr, SF_TRUE);
+  sndfile().command(handle.get(), SFC_SET_NORM_FLOAT, nullptr, SF_TRUE);
   if (info.channels > options.channels && info.channels > 1 && options.downmix == Downmix::refuse) {
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: {} channels; expected at most {}", path, info.channels, options.channels))
@@ -151,7 +149,7 @@ void AudioReader::Source::choose_range() {
     throw Error(ErrorKind::bad_input,
                 fmt::format("{} = {}; expected more than a sample", setting("seconds"), options.seconds));
   }
-  if (first > 0 && sndfile().seek(handle, first, SEEK_SET) != first) {
+  if (first > 0 && sndfile().seek(handle.get(), first, SEEK_SET) != first) {
     throw Error(ErrorKind::bad_file, fmt::format("{}: damaged: second {:.3f} cannot be reached", path, options.from_s));
   }
 }
@@ -190,8 +188,8 @@ void AudioReader::Source::join_channels(Index frames) {
 void AudioReader::Source::decode() {
   const Index wanted = std::min(frames_at_once, planned - decoded);
   raw.resize(static_cast<std::size_t>(frames_at_once * info.channels));
-  const Index got = wanted > 0 ? sndfile().read(handle, raw.data(), wanted) : 0;
-  if (got < wanted || sndfile().error(handle) != SF_ERR_NO_ERROR) {
+  const Index got = wanted > 0 ? sndfile().read(handle.get(), raw.data(), wanted) : 0;
+  if (got < wanted || sndfile().error(handle.get()) != SF_ERR_NO_ERROR) {
     throw Error(ErrorKind::bad_file, fmt::format("{}: damaged: {} samples of each channel, expected {}", path,
                                                  first + decoded + got, info.frames));
   }

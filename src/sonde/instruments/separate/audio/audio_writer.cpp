@@ -54,7 +54,7 @@ std::string ending(AudioFormat format) {
 struct AudioWriter::Target {
   AudioWriteOptions options;
   AtomicFile file;
-  SNDFILE* handle = nullptr;
+  SndfileHandle handle;
   Random random;
   Index clipped = 0;
   double peak = 0;
@@ -75,16 +75,14 @@ struct AudioWriter::Target {
       throw Error(ErrorKind::not_supported, fmt::format("{} Hz, {} channels as {}: libsndfile does not write it",
                                                         options.rate, options.channels, ending(options.format)));
     }
-    handle = sndfile().open(file.partial_path().c_str(), SFM_WRITE, &info);
+    handle.reset(sndfile().open(file.partial_path().c_str(), SFM_WRITE, &info));
     if (handle == nullptr) fail(sndfile().error_text(nullptr));
     // A file below 4 GiB is a plain WAV, which every program reads.
-    if (options.format == AudioFormat::wav) sndfile().command(handle, SFC_RF64_AUTO_DOWNGRADE, nullptr, SF_TRUE);
+    if (options.format == AudioFormat::wav) sndfile().command(handle.get(), SFC_RF64_AUTO_DOWNGRADE, nullptr, SF_TRUE);
   }
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
-  ~Target() {
-    if (handle != nullptr) sndfile().close(handle);
-  }
+  ~Target() = default;
 
   [[noreturn]] void fail(const std::string& why) const {
     throw Error(ErrorKind::io, fmt::format("{}: writing failed ({})", file.path(), why));
@@ -123,10 +121,10 @@ struct AudioWriter::Target {
     Index written = 0;
     if (integer()) {
       round(interleaved.size());
-      written = sndfile().write_int(handle, integers.data(), count);
+      written = sndfile().write_int(handle.get(), integers.data(), count);
     } else {
       if (options.format != AudioFormat::wav) clip();  // codecs of sound wrap or distort what is beyond
-      written = sndfile().write_float(handle, interleaved.data(), count);
+      written = sndfile().write_float(handle.get(), interleaved.data(), count);
     }
     if (written != count) fail(std::strerror(errno));
   }
@@ -147,8 +145,7 @@ AudioWriter::~AudioWriter() = default;
 void AudioWriter::write(View<const float, 2> samples) { target_->write(samples); }
 
 void AudioWriter::commit() {
-  const int status = sndfile().close(target_->handle);
-  target_->handle = nullptr;
+  const int status = sndfile().close(target_->handle.release());
   if (status != 0) target_->fail(sndfile().error_text(nullptr));
   target_->file.commit();
 }

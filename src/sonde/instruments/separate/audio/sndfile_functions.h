@@ -4,6 +4,8 @@
 
 #include <sndfile.h>
 
+#include <memory>
+
 namespace sonde::separate {
 
 struct SndfileFunctions {
@@ -22,5 +24,11 @@ struct SndfileFunctions {
 
 /// Opens the library at the first call. Throws Error(not_supported) where it is not installed.
 [[nodiscard]] const SndfileFunctions& sndfile();
+
+struct CloseSndfile {
+  void operator()(SNDFILE* handle) const { sndfile().close(handle); }
+};
+/// An open file of the library, closed when nobody has it any more: also where what is in it turns out to be wrong.
+using SndfileHandle = std::unique_ptr<SNDFILE, CloseSndfile>;
 
 }  // namespace sonde::separate
