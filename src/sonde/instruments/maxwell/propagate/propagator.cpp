@@ -250,7 +250,6 @@ PropagatorBytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles, De
     // A field, and its factors if no two rows are equal; of E one more, and a polarisation and three factors per pole.
     const std::size_t factors = is_electric(c) ? 2 + 3 * poles : 1;
     made.state += sizeof(T) * elements * (is_electric(c) ? 1 + poles : 1);
-    made.state += sizeof(T) * static_cast<std::size_t>(lattice.shift(which(c)));
     made.lasting += sizeof(T) * nodes * factors;
     made.lasting += factors * static_cast<std::size_t>(lattice.rows()) * sizeof(T*);
     made.in_preparation += sizeof(double) * nodes * factors;
