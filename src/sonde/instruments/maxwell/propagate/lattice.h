@@ -30,7 +30,7 @@ struct Lattice {
   }
   [[nodiscard]] static constexpr Index whole_vectors(Index width) { return (width + vector - 1) / vector * vector; }
   /// Elements before the rows of a component: its array begins on a page of 2 MiB, and one row of all components would
-  /// be in the same few places of the caches (2 to 5 % slower on an EPYC).
+  /// be in the same few places of the caches (a third slower on an EPYC).
   [[nodiscard]] static constexpr Index shift(std::size_t component) {
     return static_cast<Index>(component) * 11 * room;
   }
