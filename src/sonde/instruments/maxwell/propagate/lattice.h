@@ -16,8 +16,7 @@ namespace sonde::maxwell {
 
 /// Where rows are in memory: [z][y][x] with room for the images of walls before and behind each row.
 struct Lattice {
-  static constexpr Index room = 16;   ///< elements: a cache line of float32, and more than any stencil reads
-  static constexpr Index vector = 8;  ///< loops over a row go on to a multiple of this, into the room behind it
+  static constexpr Index room = 16;  ///< elements: a cache line of float32, and more than any stencil reads
 
   Triple extents{};
   Index pitch = 0;
@@ -28,12 +27,6 @@ struct Lattice {
   [[nodiscard]] Index stride(Axis axis) const {
     return axis == Axis::x ? 1 : axis == Axis::y ? pitch : extents[1] * pitch;
   }
-  [[nodiscard]] static constexpr Index whole_vectors(Index width) { return (width + vector - 1) / vector * vector; }
-  /// Elements before the rows of a component: its array begins on a page of 2 MiB, and one row of all components would
-  /// be in the same few places of the caches (a third slower on an EPYC).
-  [[nodiscard]] static constexpr Index shift(std::size_t component) {
-    return static_cast<Index>(component) * 11 * room;
-  }
   [[nodiscard]] Index rows() const { return extents[0] * extents[1]; }
   [[nodiscard]] Index elements() const { return rows() * pitch; }
 };
@@ -43,17 +36,16 @@ struct Lattice {
 template <class T>
 class RowTable {
  public:
-  /// From float64 values [z][y][x] without room; rows of the table are whole vectors, with zeros behind. Empty values
-  /// give an empty table.
+  /// From float64 values [z][y][x] without room. Empty values give an empty table.
   RowTable(const std::vector<double>& values, const Triple& extents) {
     if (values.empty()) return;
     const auto width = static_cast<std::size_t>(extents[2]);
     std::unordered_map<std::string, const T*> known;
-    std::vector<T> row(static_cast<std::size_t>(Lattice::whole_vectors(extents[2])));
+    std::vector<T> row(width);
     rows_.reserve(values.size() / width);
     for (std::size_t first = 0; first < values.size(); first += width) {
       for (std::size_t x = 0; x < width; ++x) row[x] = static_cast<T>(values[first + x]);
-      std::string key(reinterpret_cast<const char*>(row.data()), row.size() * sizeof(T));
+      std::string key(reinterpret_cast<const char*>(row.data()), width * sizeof(T));
       const auto [found, is_new] = known.try_emplace(std::move(key), nullptr);
       if (is_new) found->second = kept_.emplace_back(row).data();
       rows_.push_back(found->second);

@@ -121,14 +121,11 @@ void Propagator<T>::run(const Acquisition& shot, Index steps, std::span<const do
       part != nullptr ? Acquisition{part->injected(shot.sources), part->read(shot.receivers)} : shot;
   const Injections<T> injections = impl_->injections(here.sources);
   auto of_receivers = impl_->probes(here.receivers);
-  const Index most =
-      impl_->steps_at_once((beside.before || beside.after) && !beside.looks ? 1 : steps, beside.together);
-  together_ = 0;
+  const Index most = impl_->steps_at_once(beside.before || beside.after ? 1 : steps, beside.together);
+  together_ = most;
   for (Index n = 0; n < steps;) {
     check_interrupt();
-    Index together = 1;
-    while (together < std::min(most, steps - n) && !(beside.looks && beside.looks(n + together))) ++together;
-    together_ = std::max(together_, together);
+    const Index together = std::min(most, steps - n);
     if (beside.before) beside.before(n);
     impl_->make({.first_step = n,
                  .steps = together,
@@ -243,8 +240,7 @@ template <class T>
 PropagatorBytes Propagator<T>::bytes_for(const Grid& grid, std::size_t poles, Device device, Index shots) {
   if (!device.is_cpu()) return stepping::DeviceStepper<T>::bytes_for(grid, poles, stepping::Sense::forward, shots);
   const Lattice lattice(grid);
-  const auto elements = static_cast<std::size_t>(lattice.elements()),
-             nodes = static_cast<std::size_t>(lattice.rows() * Lattice::whole_vectors(lattice.extents[2]));
+  const auto elements = static_cast<std::size_t>(lattice.elements()), nodes = static_cast<std::size_t>(grid.count());
   PropagatorBytes made;
   for (const Component c : grid.components()) {
     // A field, and its factors if no two rows are equal; of E one more, and a polarisation and three factors per pole.

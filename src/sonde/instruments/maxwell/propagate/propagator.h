@@ -78,16 +78,12 @@ class Propagator {
     Index stride = 0, shot = 0;
   };
 
-  /// What goes on beside the steps 0, 1, ... of a run. Several go through memory together where nobody looks between
-  /// them, by parts of the fields that fit into the cache, with the same numbers: `before` and `after` are called for
-  /// all of them at once, with the first and the last one.
+  /// What goes on beside the steps 0, 1, ... of a run. With `before` or `after` each step goes through memory by
+  /// itself; otherwise several do together, by parts of the fields that fit into the cache, with the same numbers.
   struct Beside {
     std::function<void(Index step)> before{};
     PlaneHooks planes{};  ///< Error(not_supported) on a GPU
     std::function<void(Index step, const Propagator& fields)> after{};
-    /// Whether the fields before this step are looked at; unset: with `before` or `after` those before every step. On a
-    /// GPU each step is by itself where one of these is.
-    std::function<bool(Index step)> looks{};
     std::function<void()> counted{};  ///< for each step, at some time behind it
     Index together = 0;               ///< most steps that go through memory together; 0: as many as pay
     std::optional<Kept> kept{};       ///< on a GPU

@@ -114,28 +114,6 @@ TEST_P(PropagatorOf, GivesTheSameBitsWithAnyNumberOfStepsTogether) {
   }
 }
 
-TEST(StepsTogether, GoOnUntilTheFieldsAreLookedAt) {
-  const Problem problem = testing::mixed_problem({.mode = Mode::em3d});
-  const Acquisition shot = testing::mixed_shot(problem);
-  const std::vector<double> sources = flat(testing::mixed_samples(problem, shot.sources, 20, 3));
-  const auto seen = [&](const std::function<bool(Index)>& looks) {
-    Propagator<float> fields(problem, Threads::one);
-    std::vector<double> record(20 * shot.receivers.size());
-    std::vector<float> values;
-    const auto look = [&](Index step) {
-      if (step % 7 == 0) values.push_back(fields.row(Component::Ez, 4, 5)[6]);
-    };
-    fields.run(shot, 20, sources, record, {.before = look, .looks = looks});
-    return std::pair(values, fields.steps_together());
-  };
-  const auto [each, one] = seen({});
-  const auto [some, several] = seen([](Index step) { return step % 7 == 0; });
-  EXPECT_EQ(one, 1);
-  EXPECT_EQ(several, 4);
-  EXPECT_EQ(each.size(), 3U);
-  EXPECT_EQ(some, each);
-}
-
 INSTANTIATE_TEST_SUITE_P(Cases, PropagatorOf,
                          ::testing::Values(MixedCase{}, MixedCase{.order = 4}, MixedCase{.order = 6},
                                            MixedCase{.order = 8}, MixedCase{.order = 4, .loss = LossForm::exponential},

@@ -272,7 +272,7 @@ struct Stepper {
         }) {
     const Triple& n = lattice.extents;
     for (const Component c : p.grid.components()) {
-      fields[which(c)] = Array::zeros(Device::cpu(), {lattice.elements() + lattice.shift(which(c))}, dtype_of<T>);
+      fields[which(c)] = Array::zeros(Device::cpu(), {n[0], n[1], lattice.pitch}, dtype_of<T>);
       for (std::size_t t = 0; t < 2; ++t) {
         const CurlTerm term = curl_terms(c)[t];
         if (!p.grid.has(term.of) || !p.grid.has(term.along)) continue;
@@ -309,7 +309,7 @@ struct Stepper {
   }
 
   [[nodiscard]] RowTable<T> table(const std::vector<double>& values) const { return {values, problem.grid.extents()}; }
-  [[nodiscard]] T* data(Component c) { return static_cast<T*>(fields[which(c)].data()) + lattice.shift(which(c)); }
+  [[nodiscard]] T* data(Component c) { return static_cast<T*>(fields[which(c)].data()); }
   [[nodiscard]] T* row_of(Component c, Index k, Index j) { return data(c) + lattice.row(k, j); }
   [[nodiscard]] View<T, 3> field(Component c) {
     View<T, 3> made(row_of(c, 0, 0), lattice.extents[0], lattice.extents[1], lattice.extents[2]);
@@ -318,8 +318,6 @@ struct Stepper {
     return made;
   }
   [[nodiscard]] Index width() const { return lattice.extents[2]; }
-  /// How far loops over a row go: into the room behind it, where factors are zero.
-  [[nodiscard]] Index loop_width() const { return Lattice::whole_vectors(width()); }
   /// The same in rows of the padded grid, as the tables count them.
   [[nodiscard]] Index table_row(Index k, Index j) const { return k * lattice.extents[1] + j; }
 
@@ -340,7 +338,6 @@ struct Stepper {
 
   /// Images of the walls at both ends of a row that has been updated: what stencils along x read there.
   void fill_ends(Component c, T* row) const {
-    if (direction(c) == Axis::x) return;  // no curl derives it along x
     fill_low_end(c, row);
     fill_high_end(c, row + width());
   }
@@ -378,7 +375,7 @@ struct Stepper {
     const auto add = [&](Index j, Index rows, Index i, Index psi_row) {
       kernels.layer(derivative(c, t, at.k, j), layer.factors(i), along == Axis::y ? 1 : 0,
                     factors.rows(table_row(at.k, j)), psi + psi_row * lattice.pitch, lattice.pitch, row_of(c, at.k, j),
-                    {rows, lattice.pitch, loop_width()});
+                    {rows, lattice.pitch, width()});
     };
     if (along == Axis::z && layer.has(at.k))
       add(at.first, at.last - at.first, at.k, layer.slot(at.k) * lattice.extents[1] + at.first);
@@ -425,7 +422,7 @@ struct Stepper {
       kernels.magnetic(d, factors.rows(table_row(at.k, j)), part.first, row_of(c, at.k, j) + part.first,
                        {rows, lattice.pitch, part.width()});
     };
-    const LayerEnd whole{0, loop_width()};
+    const LayerEnd whole{0, width()};
     if (term.along == Axis::x) {
       for (const LayerEnd& end : ends_of(layer))
         if (end.width() > 0)
@@ -453,7 +450,7 @@ struct Stepper {
     if (along == Axis::x) return carry_at_ends(c, layer, at);
     const auto rows_from = [&](Index j, Index end, Index i, Index row) {
       with.carry(row_of(c, at.k, j), layer.factors(i), along == Axis::y ? 1 : 0, psi + row * lattice.pitch,
-                 carried + row * lattice.pitch, lattice.pitch, {end - j, lattice.pitch, loop_width()});
+                 carried + row * lattice.pitch, lattice.pitch, {end - j, lattice.pitch, width()});
     };
     if (along == Axis::z && layer.has(at.k))
       rows_from(at.first, at.last, at.k, layer.slot(at.k) * lattice.extents[1] + at.first);
@@ -498,7 +495,7 @@ struct Stepper {
   void magnetic_rows(Component c, const PlaneRows& at) {
     const std::size_t h = place(c);
     for_each_block(c, at, [&](Index j, Index rows) {
-      const RowBlock block{rows, lattice.pitch, loop_width()};
+      const RowBlock block{rows, lattice.pitch, width()};
       const T* const* factor = cq[h].rows(table_row(at.k, j));
       if (has_term(c, 0) && has_term(c, 1))
         kernels.magnetic_of_two(derivative(c, 0, at.k, j), derivative(c, 1, at.k, j), factor, row_of(c, at.k, j),
@@ -517,7 +514,7 @@ struct Stepper {
     for_each_block(c, at, [&](Index j, Index rows) {
       const Index row = table_row(at.k, j);
       kernels.electric(derivative(c, 0, at.k, j), derivative(c, 1, at.k, j), ca[e].rows(row), cb[e].rows(row),
-                       row_of(c, at.k, j), {rows, lattice.pitch, loop_width()});
+                       row_of(c, at.k, j), {rows, lattice.pitch, width()});
     });
     for (std::size_t t = 0; t < 2; ++t) add_layers(c, t, cb[e], at);
     for (Index j = at.first; !poles.empty() && j < at.last; ++j)

@@ -72,11 +72,6 @@ void ModelSnapshots::look(Index step, const LiveFields& fields) {
     if (step == box.before_step - 1) write(box, fields);
 }
 
-bool ModelSnapshots::looks(Index step) const {
-  return std::any_of(model_.snapshots.begin(), model_.snapshots.end(),
-                     [step](const GprmaxSnapshotBox& box) { return step == box.before_step - 1; });
-}
-
 void ModelSnapshots::write(const GprmaxSnapshotBox& box, const LiveFields& fields) {
   const FrameSpec spec{.title = model_.title,
                        .sampling = sampling_of(box, model_.axes),

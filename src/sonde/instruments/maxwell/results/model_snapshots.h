@@ -36,9 +36,8 @@ class ModelSnapshots {
 
   /// The file of a snapshot in its folder: "slice.h5".
   [[nodiscard]] static std::string file_name(const GprmaxSnapshotBox& box);
-  /// To be called before each step that it looks at, at least, and behind the last one.
+  /// To be called before each step of the run and behind the last one.
   void look(Index step, const LiveFields& fields);
-  [[nodiscard]] bool looks(Index step) const;
   /// Gives the files their names, and returns them.
   [[nodiscard]] std::vector<std::string> finish();
 

@@ -80,10 +80,8 @@ class LiveFields {
 
 /// Who looks at a run.
 struct Watch {
-  /// Called before each step of the survey and behind the last one; with `looks` before those at least.
+  /// Called before each step of the survey and behind the last one.
   std::function<void(Index step, LiveFields& fields)> look{};
-  /// Whether it has something to see before a step: several steps may go through memory together until then (CPU).
-  std::function<bool(Index step)> looks{};
   /// The energy before steps 0, energy_every, 2 energy_every, ..., when the first step of the propagator is through.
   std::function<void(Index step, const FieldEnergy& energy)> energy{};
   Index energy_every = 1;

@@ -142,11 +142,6 @@ struct Operator::Impl {
         if (n % ratio == 0) show(fields, n / ratio, watch);
         if (meter) meter->measure_next(measured(n));
       };
-    // A step whose energy is measured is by itself.
-    if (watch.looks && (watch.look || meter))
-      with.looks = [&](Index n) {
-        return measured(n) || measured(n - 1) || (watch.look && n % ratio == 0 && watch.looks(n / ratio));
-      };
     if (meter) {
       with.planes = meter->hooks();
       with.after = [&](Index n, const Propagator<T>&) {

@@ -116,7 +116,6 @@ Watch Frames::watch() {
                 if (file_) return file_->add(step / every_, static_cast<double>(step) * of_.dt, fields);
                 for_each_plane(spec_, fields, [](Component, Index, const Array&) {});  // for the process that writes
               },
-          .looks = shown,
           .energy =
               [this](Index step, const FieldEnergy& energy) {
                 if (file_) file_->add_energy(step / every_, energy);

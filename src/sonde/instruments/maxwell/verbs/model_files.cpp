@@ -59,9 +59,6 @@ void ModelFiles::add_to(Watch& watch, Index which, const GprmaxRun& run, Precisi
     if (first) first(step, fields);
     then->look(step, fields);
   };
-  watch.looks = [first = std::move(watch.looks), then = snapshots_.back().get()](Index step) {
-    return (first && first(step)) || then->looks(step);
-  };
 }
 
 void ModelFiles::finish_snapshots(const Ranks& ranks, Run& run) {
