@@ -18,6 +18,7 @@
 #include "sonde/instruments/maxwell/read/resampled_model.h"
 #include "sonde/instruments/maxwell/run/experiment_run.h"
 #include "sonde/instruments/maxwell/run/gprmax_run.h"
+#include "sonde/instruments/maxwell/run/operator.h"
 #include "sonde/instruments/maxwell/run/run_plan.h"
 
 namespace sonde::maxwell {
@@ -30,7 +31,6 @@ constexpr std::array factors{1 / 8.0, 1 / 6.0, 1 / 5.0, 1 / 4.0, 1 / 3.0, 2 / 5.
 constexpr std::array step_shares{0.99, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1};
 /// Beyond it cells are smaller than any accuracy needs.
 constexpr double most_cells_per_wavelength = 200;
-constexpr Index most_ratio = 64;  // of Operator
 
 /// Time of a cell update over that of order 2 in float32, layers included (`sonde bench maxwell-forward` and
 /// `maxwell-forward-2d`, two cores). A model, so that the choice does not depend on what else the machine does.
@@ -85,7 +85,7 @@ void add_options(const GridQuestion& question, const GridSpec& spec, double fact
   const double stable = stable_step(question, spec.order, factor);
   if (question.keeps_dt) {
     const Index least = least_ratio(question.dt, stable);
-    for (Index ratio = least; ratio <= std::min(most_ratio, 10 * least); ++ratio)
+    for (Index ratio = least; ratio <= std::min(most_sub_steps, 10 * least); ++ratio)
       made.push_back(option_of(question, spec, factor, question.dt, ratio));
     return;
   }

@@ -25,8 +25,6 @@
 namespace sonde::maxwell {
 namespace {
 
-constexpr double most_ratio = 64;
-
 /// What the work of one precision keeps from shot to shot.
 template <class T>
 struct Machinery {
@@ -68,10 +66,10 @@ struct Operator::Impl {
       : problem(std::move(given)), settings(how) {
     if (settings.precision == Precision::f64) machinery.emplace<Machinery<double>>();
     const double steps = settings.dt / stable_step();
-    if (!(steps <= most_ratio))
+    if (!(steps <= static_cast<double>(most_sub_steps)))
       throw Error(ErrorKind::bad_input,
                   fmt::format("dt = {} s is {:.3g} times the largest stable step; at most {:g} times is possible",
-                              settings.dt, steps, most_ratio))
+                              settings.dt, steps, most_sub_steps))
           .hint("take a smaller dt, or larger cells");
     // The limit of a model of vacuum is dt itself but for rounding.
     ratio = std::max<Index>(settings.least_ratio, static_cast<Index>(std::ceil(steps - 1e-9)));

@@ -17,6 +17,9 @@
 
 namespace sonde::maxwell {
 
+/// Steps of the grid that make up one of the survey, at most.
+constexpr Index most_sub_steps = 64;
+
 /// What is excited and recorded together, on the padded grid: one shot, or on a GPU several that run at the same time,
 /// whose points lie one behind the other and have their number (Point::shot). Fields at both ends are those of one.
 struct Shot {
