@@ -66,10 +66,10 @@ struct Operator::Impl {
       : problem(std::move(given)), settings(how) {
     if (settings.precision == Precision::f64) machinery.emplace<Machinery<double>>();
     const double steps = settings.dt / stable_step();
-    if (!(steps <= static_cast<double>(most_sub_steps)))
+    if (!(steps <= static_cast<double>(static_cast<double>(most_sub_steps))))
       throw Error(ErrorKind::bad_input,
                   fmt::format("dt = {} s is {:.3g} times the largest stable step; at most {:g} times is possible",
-                              settings.dt, steps, most_sub_steps))
+                              settings.dt, steps, static_cast<double>(most_sub_steps)))
           .hint("take a smaller dt, or larger cells");
     // The limit of a model of vacuum is dt itself but for rounding.
     ratio = std::max<Index>(settings.least_ratio, static_cast<Index>(std::ceil(steps - 1e-9)));
