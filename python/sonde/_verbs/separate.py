@@ -53,7 +53,7 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
     policy : {'fade', 'uniform'}, default 'fade'
         how chunks are joined: weighted with ramps, or as plain means of full chunks
     chunk : int, default unset
-        samples of a chunk; without it as the configuration says (at least 20)
+        samples of a chunk; without it as the configuration says (at least 1)
     start : str (S|M:S), default '0'
         where to begin in each file: seconds, or minutes:seconds
     seconds : float in s, default unset

@@ -62,7 +62,7 @@ struct RunOptions {
     fields.choice("policy", policy, {{"fade", Policy::fade}, {"uniform", Policy::uniform}},
                   {.help = "how chunks are joined: weighted with ramps, or as plain means of full chunks"});
     fields.add("chunk", chunk,
-               {.help = "samples of a chunk; without it as the configuration says", .min = 20, .metavar = "SAMPLES"});
+               {.help = "samples of a chunk; without it as the configuration says", .min = 1, .metavar = "SAMPLES"});
     fields.heading("input");
     fields.add(
         "start", start,
