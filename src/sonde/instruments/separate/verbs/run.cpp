@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/memory/memory_plan.h"
