@@ -9,25 +9,15 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/separate/network/plan.h"
+#include "sonde/instruments/separate/weights/structure.h"
 
 namespace sonde::separate {
 namespace {
 
-/// The drum network of five stems, with as many frames as a point asks for.
+/// The published drum network of five stems, with as many frames as a point asks for.
 Config drum_network(Index frames) {
-  Config config{.n_fft = 2048,
-                .hop = 512,
-                .dim_f = 1024,
-                .chunk = (frames - 1) * 512,
-                .subbands = 4,
-                .scales = 5,
-                .blocks = 2,
-                .channels = 128,
-                .growth = 128,
-                .bottleneck = 4,
-                .norm = Norm::instance,
-                .activation = Activation::gelu,
-                .instruments = {"kick", "snare", "toms", "hh", "cymbals"}};
+  Config config = known_configs().front().config;
+  config.chunk = (frames - 1) * config.hop;
   check(config);
   return config;
 }

@@ -39,8 +39,9 @@ class Findings {
   std::vector<Error> problems_;
 };
 
-/// base^exponent, or `most` where that is larger.
-Index power(Index base, Index exponent, Index most) {
+/// base^exponent, or a number far above all sizes where that is larger.
+Index power(Index base, Index exponent) {
+  constexpr Index most = Index{1} << 40;
   Index product = 1;
   for (Index i = 0; i < exponent; ++i) {
     if (product > most / base) return most;
@@ -66,8 +67,7 @@ void check_times(const Config& config, Findings& findings) {
   }
   if (!findings.divides("audio.chunk_size", config.chunk, "audio.hop_length", config.hop)) return;
   findings.divides("frames of a chunk, audio.chunk_size / audio.hop_length + 1,", config.frames(),
-                   "first model.scale to the power of model.num_scales",
-                   power(config.scale_time, config.scales, config.frames() + 1));
+                   "first model.scale to the power of model.num_scales", power(config.scale_time, config.scales));
 }
 
 void check_frequencies(const Config& config, Findings& findings) {
@@ -77,7 +77,7 @@ void check_frequencies(const Config& config, Findings& findings) {
     return;
   }
   if (!findings.divides("audio.dim_f", config.dim_f, "model.num_subbands", config.subbands)) return;
-  const Index bands = power(config.scale_frequency, config.scales, config.band() + 1);
+  const Index bands = power(config.scale_frequency, config.scales);
   if (!findings.divides("frequencies of a sub-band, audio.dim_f / model.num_subbands,", config.band(),
                         "second model.scale to the power of model.num_scales", bands)) {
     return;

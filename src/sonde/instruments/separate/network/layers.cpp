@@ -52,7 +52,7 @@ class Writer {
     stage_ = "final";
     const int masked = product(first, x);
     const int joined = convolution(1, channels, "final_conv.0.weight", {mix, masked});
-    const Index stems = config_.target.empty() ? static_cast<Index>(config_.instruments.size()) : 1;
+    const auto stems = static_cast<Index>(config_.stems().size());
     convolution(1, stems * config_.input_channels(), "final_conv.2.weight", {joined, -1}, {.activate = true});
     return std::move(list_);
   }
