@@ -275,6 +275,28 @@ it("says which item cannot be shown in its place, and shows the others", async (
   expect(await view("item")).toBe(1);
 });
 
+it("shows the region's pattern of the item at hand, also where it is asked for after the item", async () => {
+  await shown.open({ items: 3 });
+  await expect.poll(async () => distinct(await colours("image"))).toBeGreaterThan(20);
+  const region = shown.page.getByRole("button", { name: "The pattern of the region" });
+  const step = async (key: string) => {
+    await shown.lines("image").focus();
+    await shown.page.keyboard.press(key);
+  };
+  await region.click();
+  const first = await shown.atRest("pattern");
+  await step(".");
+  await expect.poll(() => shown.atRest("pattern")).not.toEqual(first);
+  const second = await shown.atRest("pattern");
+  await step(",");
+  await expect.poll(() => shown.atRest("pattern")).toEqual(first);
+  await shown.page.getByRole("button", { name: "The pattern at the probe" }).click();
+  await step(".");
+  expect(shown.what.received[shown.what.seen.lastIndexOf("set_item")]).toMatchObject({ reduced: false });
+  await region.click();
+  await expect.poll(() => shown.atRest("pattern")).toEqual(second);
+});
+
 it("plays a series to its end", async () => {
   await shown.open({ items: 4 });
   const { what } = shown;

@@ -159,7 +159,7 @@ export class SimulatedServer {
           this.send(JSON.stringify({ type: "error", id, command, kind: "bad_input", message: "no disk was found in the mean pattern", hint: "give the centre" }));
           return null;
         }
-        this.sendAll(id);
+        this.sendAll(id, args.reduced !== false);
         return {};
       case "set_position":
         this.cursor = { row: Number(args.row), col: Number(args.col) };
@@ -297,9 +297,9 @@ export class SimulatedServer {
     }));
   }
 
-  private sendAll(id: number): void {
+  private sendAll(id: number, withReduced = true): void {
     this.sendPattern(id);
-    this.sendReduced(id);
+    if (withReduced) this.sendReduced(id);
     for (const channel of this.detectors.keys()) this.sendImage(id, channel);
   }
 

@@ -92,7 +92,9 @@ export class ScanSession {
   }
 
   sendItem(): void {
-    this.session.follow("item", "set_item", () => ({ item: this.store.view.item.peek() }));
+    const { item, patternSource } = this.store.view;
+    // Whoever looks at the region's pattern later asks for it then.
+    this.session.follow("item", "set_item", () => ({ item: item.peek(), reduced: patternSource.peek() === "region" }));
   }
 
   sendProfile(): void {

@@ -13,7 +13,7 @@ const std::map<std::string, ClientSession::Action, std::less<>>& ClientSession::
       {"set_detector", {{"channel", "expr", "shape", "params", "mask"}, &S::set_detector}},
       {"set_scan_roi", {{"expr", "shape", "params"}, &S::set_scan_roi}},
       {"set_reduction", {{"reduction"}, &S::set_reduction}},
-      {"set_item", {{"item"}, &S::set_item}},
+      {"set_item", {{"item", "reduced"}, &S::set_item}},
       {"find_centre", {{}, &S::find_beam}},
       {"set_centre", {{"row", "col", "radius"}, &S::set_beam}},
       {"play", {{"playing", "fps", "loop", "boomerang"}, &S::play}},

@@ -129,6 +129,16 @@ TEST_F(OneScan, ClientsDoNotDisturbEachOther) {
                });
 }
 
+TEST_F(OneScan, AnItemComesWithoutTheReducedPatternWhereNobodyLooksAtIt) {
+  (void)client_.ask("set_detector", R"j({"channel": 0, "expr": "circle(10,10,4)"})j");
+  (void)client_.outlet->take_frames();
+  (void)client_.ask("set_item", R"j({"item": 0, "reduced": false})j");
+  const std::vector<Frame> frames = client_.outlet->take_frames();
+  ASSERT_EQ(frames.size(), 2u);
+  EXPECT_EQ(frames[0].kind, FrameKind::pattern);
+  EXPECT_EQ(frames[1].kind, FrameKind::image);
+}
+
 TEST_F(OneScan, TheStateTellsWhatIsThere) {
   const Value state = page_.state();
   const Value& dataset = state.find("datasets")->items().at(0);

@@ -203,7 +203,7 @@ Value ClientSession::set_item(const Arguments& arguments) {
   view_.items[dataset] = arguments.whole("item", 0, items - 1);
   const Target chosen = target(dataset, !playing_);  // a series that is played comes by again and again
   if (chosen.dataset)
-    send_all(chosen);
+    send_all(chosen, arguments.truth_or("reduced", true));
   else if (!chosen.problem)
     send_previews(chosen);
   Value reply;
@@ -487,9 +487,9 @@ Shown ClientSession::send_image(const Target& target, Index channel) {
   return shown;
 }
 
-void ClientSession::send_all(const Target& target) {
+void ClientSession::send_all(const Target& target, bool with_reduced) {
   send_pattern(target);
-  send_reduced(target);
+  if (with_reduced) send_reduced(target);
   for (Index channel = 0; channel < most_channels; ++channel)
     if (!view_.channels[static_cast<std::size_t>(channel)].detector.empty()) (void)send_image(target, channel);
 }

@@ -107,7 +107,7 @@ class ClientSession final : public Listener, public std::enable_shared_from_this
   void send_reduced(const Target& target);
   Shown send_image(const Target& target, Index channel);
   void send_spectrum(const Target& target, Index channel);
-  void send_all(const Target& target);
+  void send_all(const Target& target, bool with_reduced = true);
   [[nodiscard]] Shown pattern(const Target& target);
   [[nodiscard]] Shown reduced(const Target& target);
   [[nodiscard]] Shown image(const Target& target, const std::string& detector);
