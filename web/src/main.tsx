@@ -5,7 +5,7 @@ import { delays } from "./measure/delays";
 import { Session } from "./model/session";
 import { Store } from "./model/store";
 import { Viewer, ViewerContext } from "./panels/context";
-import { afterImage, answered, paintWaits } from "./panels/painter";
+import { afterImage, answered, paintWaits, severalAsked } from "./panels/painter";
 import { Connection, type Socket } from "./protocol/connection";
 import { enter, exchangeHere, forget, keeperOf, NO_ADDRESS } from "./protocol/entry";
 import { Shell } from "./shell/shell";
@@ -36,6 +36,7 @@ void enter(location.search, keeper, exchangeHere).then(
 );
 window.__sonde = { delays, session };
 session.answered = answered;
+session.severalAsked = severalAsked;
 // Only once the event that changed them is over is it known whether an image was asked for.
 options.debounceRendering = (words) => queueMicrotask(() => (paintWaits() || !session.latest.idle ? afterImage(words) : words()));
 

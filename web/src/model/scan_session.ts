@@ -94,7 +94,11 @@ export class ScanSession {
   sendItem(): void {
     const { item, patternSource } = this.store.view;
     // Whoever looks at the region's pattern later asks for it then.
-    this.session.follow("item", "set_item", () => ({ item: item.peek(), reduced: patternSource.peek() === "region" }));
+    const args = () => ({ item: item.peek(), reduced: patternSource.peek() === "region" });
+    this.session.follow("item", "set_item", args, () => {
+      this.session.severalAsked();
+      return true;
+    });
   }
 
   sendProfile(): void {

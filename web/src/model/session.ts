@@ -40,6 +40,8 @@ export class Session implements Listener {
   readonly latest: Latest;
   /** Called when a command has its reply, which follows its frames. */
   answered: () => void = () => {};
+  /** Called when a command has left that several images answer. */
+  severalAsked: () => void = () => {};
 
   constructor(
     readonly store: Store,

@@ -9,16 +9,19 @@ const waiting = new Set<() => void>();
 const behind = new Set<() => void>();
 let framed = false;
 let held = false;
+let awaited: ReturnType<typeof setTimeout> | null = null;
 let lastFrame = -Infinity;
 
 /** Two frames of 60 Hz without anything to draw, in milliseconds. */
 const REST = 33;
 /** How long words wait for an image at most. */
 const PATIENCE = 50;
+/** How long the first image of several waits for the last: one that takes longer is worth a frame of its own. */
+const TOGETHER = 15;
 
 export function requestPaint(draw: () => void): void {
   waiting.add(draw);
-  if (!held) schedule();
+  if (!held && awaited === null) schedule();
 }
 
 function schedule(): void {
@@ -35,9 +38,25 @@ function schedule(): void {
   });
 }
 
+/** A command has left whose answer has several images. They are drawn in one frame: after a rest that of the first would
+ *  begin at once, and the others would be late for it by a millisecond. */
+export function severalAsked(): void {
+  if (awaited !== null) clearTimeout(awaited);
+  awaited = setTimeout(endWait, TOGETHER);
+}
+
 /** A command is answered: all of its images are there. */
 export function answered(): void {
   if (performance.now() - lastFrame > REST) drawAll();
+  endWait();
+}
+
+function endWait(): void {
+  if (awaited === null) return;
+  clearTimeout(awaited);
+  awaited = null;
+  // Also when all of it was drawn above: the frame makes it visible.
+  schedule();
 }
 
 /** What asks for paint while it is drawn (a histogram that follows its image) is drawn with the rest. */
@@ -63,7 +82,7 @@ export function atKey(act: () => void): void {
   } finally {
     held = false;
   }
-  if (waiting.size > 0) afterKey.port2.postMessage(null);
+  if (waiting.size > 0 && awaited === null) afterKey.port2.postMessage(null);
 }
 
 const afterKey = new MessageChannel();
