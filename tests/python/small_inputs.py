@@ -164,6 +164,18 @@ def songs(folder):
     (folder / "holes.wav").write_bytes(wav(song, 48000))
 
 
+def stems(folder):
+    """Two true stems and estimates of them at 8 kHz, and an estimate that is shorter."""
+    noise = np.random.default_rng(3)
+    for name in ("true_stems", "made_stems"):
+        (folder / name).mkdir()
+    for name in ("kick", "snare"):
+        stem = noise.standard_normal((1200, 1))
+        (folder / f"true_stems/{name}.wav").write_bytes(wav(stem, 8000))
+        (folder / f"made_stems/{name}.wav").write_bytes(wav(stem + 0.3 * noise.standard_normal(stem.shape), 8000))
+    (folder / "short_stem.wav").write_bytes(wav(stem[:1000], 8000))
+
+
 def networks(folder):
     """network.ckpt with its YAML file, and the YAML file of another network."""
     reference = DATA.parent / "separation/reference"
@@ -250,5 +262,6 @@ def make(folder):
     shutil.copy(DATA / "boozmn_circular_tokamak.nc", folder / "boozmn.nc")
     networks(folder)
     songs(folder)
+    stems(folder)
     return {"scan": scan, "in": folder}
 

@@ -56,6 +56,8 @@ USES = {
     "separate run": (["{in}/song.wav"], {"checkpoint": "{in}/network.ckpt", "output": "{out}/stems"}),
     "separate info": ([], {"checkpoint": "{in}/network.ckpt"}),
     "separate convert": (["{in}/network.ckpt", "{out}/network.safetensors"], {}),
+    "separate eval": (["{in}/true_stems", "{in}/made_stems"], {}),
+    "separate plot": (["{in}/song.wav"], {"output": "{out}/p.svg"}),
 }
 
 OF_WOUT = {"inputs": ["{in}/wout.nc"], "s": 0.25, "nu_hat": 0.1, "n_theta": 5, "n_zeta": 5, "n_xi": 4}
@@ -160,6 +162,9 @@ CASES = {
                      "template": Case("{{stem}}"), "dither": Case(subtype="pcm16")},
     "separate info": {"checkpoint": Case("{in}/gone.ckpt"), "model": Case("{in}/other_network.yaml"), "state_key": Case("ema")},
     "separate convert": {"state_key": Case("ema")},
+    "separate eval": {"output": Case("{out}/scores.csv"), "mixture": Case("{in}/true_stems/kick.wav"), "metrics": Case("bss_eval"), "frame": Case(0.01), "hop": Case(0.005, frame=0.01),
+                      "rate": Case(44100), "lengths": Case("shortest", inputs=["{in}/true_stems/kick.wav", "{in}/short_stem.wav"])},
+    "separate plot": {"output": Case("{out}/other.svg"), "range_db": Case(20.0)},
 }
 
 

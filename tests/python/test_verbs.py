@@ -14,7 +14,7 @@ import pytest
 import sonde
 from sonde import _sonde, _verb_functions
 from small_inputs import WOUT
-from small_inputs import networks, radar, songs
+from small_inputs import networks, radar, songs, stems
 from test_neoclassical_database import write_database
 
 PROGRAM = os.environ["SONDE_PROGRAM"]
@@ -75,6 +75,7 @@ def inputs(tmp_path_factory, scan):
     radar(folder)
     networks(folder)
     songs(folder)
+    stems(folder)
     return {"scan": scan, "folder": folder}
 
 
@@ -166,6 +167,8 @@ TABLE = {
     "separate run": (["{folder}/song.wav"], {"checkpoint": "{folder}/network.ckpt", "output": "{out}/stems", "mix": ["rest=mixture-kick"]}),
     "separate info": ([], {"checkpoint": "{folder}/network.ckpt"}),
     "separate convert": (["{folder}/network.ckpt", "{out}/network.safetensors"], {"dtype": "bf16"}),
+    "separate eval": (["{folder}/true_stems", "{folder}/made_stems"], {"metrics": "sdr,bss_eval", "output": "{out}/scores.csv"}),
+    "separate plot": (["{folder}/song.wav"], {"output": "{out}/p.svg"}),
 }
 
 

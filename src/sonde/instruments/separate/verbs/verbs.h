@@ -7,7 +7,9 @@
 namespace sonde::separate {
 
 [[nodiscard]] Verb convert_verb();
+[[nodiscard]] Verb eval_verb();
 [[nodiscard]] Verb info_verb();
+[[nodiscard]] Verb plot_verb();
 [[nodiscard]] Verb run_verb();
 
 }  // namespace sonde::separate

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
+#include "sonde/engine/run/write_charts.h"
+#include "sonde/instruments/separate/results/spectrogram.h"
+#include "sonde/instruments/separate/verbs/verbs.h"
+
+namespace sonde::separate {
+namespace {
+
+struct PlotOptions {
+  std::vector<std::string> inputs;
+  std::string output;
+  SpectrogramStyle style;
+  void describe(Fields& fields) {
+    fields.positional("inputs", inputs, {.help = "audio files: a mixture, and its stems", .metavar = "FILE"});
+    fields.add("output", output,
+               {.help = "the picture; unset: FILE.png and FILE.pdf beside the first input",
+                .metavar = "FILE.png|.pdf|.svg",
+                .letter = 'o'});
+    fields.add("range_db", style.range_db,
+               {.help = "what is shown below the loudest level", .unit = "dB", .min = 1, .max = 200});
+  }
+};
+
+void run_plot(const PlotOptions& options, Run& run) {
+  if (options.inputs.empty()) throw Error(ErrorKind::usage, "inputs are missing").hint("name audio files");
+  const std::string place = chart_place(options.output, options.inputs.front(), run);
+  std::vector<Spectrogram> spectrograms;
+  auto transforming = run.report().phase("spectrograms");
+  for (const std::string& each : options.inputs) spectrograms.push_back(spectrogram_of(each, options.style));
+  transforming.end();
+  draw(spectrogram_chart("", spectrograms, options.style), place, run);
+}
+
+}  // namespace
+
+Verb plot_verb() {
+  return {.name = "separate plot",
+          .summary = "Draw spectrograms of audio files beside each other",
+          .details =
+              "One panel for each file, on logarithmic frequency, in dB below the loudest level of all files: what is "
+              "left of one stem in another shows as its shape. Windows of 4096 samples; files of any length are read "
+              "in pieces.",
+          .examples = {{"sonde separate plot song.wav out/song/*.wav -o stems.png", "A mixture and its stems"}},
+          .invoke = invocation<PlotOptions, run_plot>};
+}
+
+}  // namespace sonde::separate

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scores of stems, and their pictures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "tests/cli/instrument_program.h"
+#include "tests/support/data.h"
+
+namespace sonde {
+namespace {
+
+using ::testing::AllOf;
+using testing::Ended;
+using ::testing::HasSubstr;
+
+class SeparateScores : public testing::InstrumentProgram {
+ protected:
+  SeparateScores() : InstrumentProgram("separate") {}
+};
+
+TEST_F(SeparateScores, BssEvalOfAPublishedCaseIsThePublishedOne) {
+  SONDE_NEED_DATA(data);
+  const auto folder = data / "separation/bss_eval/case05";
+  // Of expected.json, whose frames are 1600 samples every 1000 at 8 kHz.
+  const Value found = results({"eval", (folder / "ref").string(), (folder / "est").string(), "--metrics", "bss_eval",
+                               "--frame", "0.2", "--hop", "0.125", "-o", file("scores.csv")});
+  const Value& first = found.find("stems")->items().front();
+  EXPECT_NEAR(first.find("bss_sir_db")->as_real(), 19.310156466664875, 1e-3);
+  EXPECT_NEAR(first.find("frames")->find("bss_sdr_db")->items().at(1).as_real(), 17.328375913229216, 1e-3);
+  std::ifstream table(file("scores.csv"));
+  std::string head;
+  std::getline(table, head);
+  EXPECT_THAT(head, AllOf(HasSubstr("stem,sdr_db,si_sdr_db"), HasSubstr("bss_sar_db")));
+}
+
+TEST_F(SeparateScores, AMixtureBesideTheStemsIsWhatTheyAreComparedWith) {
+  SONDE_NEED_DATA(data);
+  const std::string piece = (data / "separation/demo/synth0").string();
+  const Ended ended = command({"eval", piece, piece});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("stems     4 of 10.00 s"), HasSubstr("-19.24")));  // hihat, in scores.json
+}
+
+TEST_F(SeparateScores, WrongInputEndsWithItsStatusAndWritesNothing) {
+  SONDE_NEED_DATA(data);
+  const auto of = data / "separation";
+  const std::string piece = (of / "demo/synth0").string(), other = (of / "bss_eval/case05/est").string();
+  const Wrong table[] = {{{"eval", piece, other}, 3, "no stem is in both"},
+                         {{"eval", piece, file("none")}, 3, "a file and a folder"},
+                         {{"eval", piece + "/kick.flac", other + "/0.wav"}, 3, "8000 Hz, but"},
+                         {{"eval", piece, piece, "--metrics", "pesq"}, 2, "unknown metric \"pesq\""},
+                         {{"eval", piece, piece, "-o", file("scores.txt")}, 2, ".csv"},
+                         {{"eval", other + "/0.wav", (of / "demo/tiny_drums.yaml").string()}, 3, "tiny_drums.yaml"},
+                         {{"plot", (of / "demo/tiny_drums.yaml").string(), "-o", file("p.svg")}, 3, "tiny_drums.yaml"},
+                         {{"plot", piece + "/kick.flac", "-o", file("p.gif")}, 2, ".png"}};
+  for (const Wrong& wrong : table) expect_refused(wrong);
+}
+
+TEST_F(SeparateScores, SpectrogramsOfSeveralFilesAreOnePicture) {
+  SONDE_NEED_DATA(data);
+  const std::string piece = (data / "separation/demo/synth0").string();
+  ASSERT_EQ(command({"plot", piece + "/mixture.flac", piece + "/kick.flac", "-o", file("stems.svg")}).status, 0);
+  std::ifstream stored(file("stems.chart.json"));
+  std::stringstream text;
+  text << stored.rdbuf();
+  EXPECT_THAT(text.str(), AllOf(HasSubstr("mixture"), HasSubstr("kick")));
+}
+
+}  // namespace
+}  // namespace sonde
