@@ -117,5 +117,56 @@ TEST_F(SeparateProgram, AConvertedFileNeverReplacesItsInput) {
   expect_refused({{"convert", file("a.safetensors"), file("a.safetensors")}, 3, "input"});
 }
 
+TEST_F(SeparateProgram, MidiIsWrittenAndScored) {
+  SONDE_NEED_DATA(data);
+  const auto piece = data / "separation/demo/synth0";
+  const Value found = results({"midi", piece.string(), "-o", file("drums.mid"), "--events", file("drums.json"),
+                               "--plot", file("drums.svg"), "--reference", (piece / "events.csv").string()});
+  EXPECT_GE(found.find("score")->find("pooled")->find("merged_50_ms")->find("f_measure")->as_real(), 0.95);
+  EXPECT_EQ(found.find("stems")->items().size(), 3u);  // of `other` nothing is known
+  EXPECT_TRUE(std::filesystem::exists(file("drums.svg.chart.json")) ||
+              std::filesystem::exists(file("drums.chart.json")));
+  // What was written is a reference itself, which agrees with what was found.
+  const Value again = results({"midi", piece.string(), "--reference", file("drums.mid")});
+  EXPECT_EQ(again.find("score")->find("pooled")->find("raw_25_ms")->find("f_measure")->as_real(), 1);
+}
+
+TEST_F(SeparateProgram, MidiRefusesWithItsStatusAndWritesNothing) {
+  SONDE_NEED_DATA(data);
+  const std::string piece = (data / "separation/demo/synth0").string(), other = piece + "/other.flac";
+  std::ofstream(file("a.mid")) << "RIFF";
+  std::ofstream(file("kick.wav")) << "RIFF";
+  const std::string mid = file("out.mid");
+  const std::vector<Wrong> table = {
+      {{"midi", piece}, 2, "--output is missing"},
+      {{"midi", piece, "-o", file("out.wav")}, 2, ".mid"},
+      {{"midi", piece, "-o", mid, "--events", file("e.txt")}, 2, ".csv"},
+      {{"midi", piece, "-o", file("no/out.mid")}, 5, "out.mid"},
+      {{"midi", other, "-o", mid}, 3, "\"other\" is not the name of one drum"},
+      {{"midi", file("no.wav"), "-o", mid}, 3, "is not the name of one drum"},
+      {{"midi", file("snare.wav"), "-o", mid}, 3, "no such file"},
+      {{"midi", file("kick.wav"), "-o", mid}, 3, "kick.wav"},
+      {{"midi", piece, "kick=" + other, "-o", mid}, 3, "both are the stem kick"},
+      {{"midi", piece, "-o", mid, "--gap", "kik=40"}, 2, "--gap = kik=40: unknown stem \"kik\"; did you mean \"kick\""},
+      {{"midi", piece, "-o", mid, "--gap", "kick=0"}, 2, "--gap = kick=0: expected numbers from 1 to 10000"},
+      {{"midi", piece, "-o", mid, "--detection", "loud"}, 2, "\"loud\"; expected flux, energy or peak"},
+      {{"midi", piece, "-o", mid, "--notes", "kick=200"}, 2, "expected numbers from 0 to 127"},
+      {{"midi", piece, "-o", mid, "--notes", "gong=60"}, 2, "unknown hit \"gong\"; expected kick=36"},
+      {{"midi", piece, "-o", mid, "--softest", "100", "--loudest", "90"},
+       2,
+       "--softest = 100; expected at most --loudest = 90"},
+      {{"midi", piece, "-o", mid, "--quantise", "1/5"}, 2, "--quantise: \"1/5\" is not a grid"},
+      {{"midi", piece, "-o", mid, "--reference", file("a.mid")}, 3, "is not a MIDI file"}};
+  for (const Wrong& wrong : table) expect_refused(wrong);
+}
+
+TEST_F(SeparateProgram, ADryRunOfMidiNamesTheStems) {
+  SONDE_NEED_DATA(data);
+  const Ended ended = command({"midi", (data / "separation/demo/synth0").string(), "-o", file("out.mid"), "--dry-run"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("kick.flac: FLAC, 16 bit, 10.00 s, as kick"), Not(HasSubstr("events in"))));
+  EXPECT_TRUE(names().empty());
+}
+
 }  // namespace
 }  // namespace sonde

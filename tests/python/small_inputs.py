@@ -176,6 +176,27 @@ def stems(folder):
     (folder / "short_stem.wav").write_bytes(wav(stem[:1000], 8000))
 
 
+def drums(folder):
+    """Stems of three drums, of whose first hi-hat the right side is late, and a table of what is in them."""
+    rate, seconds = 44100, 2.5
+    noise = np.random.default_rng(1).uniform(-1, 1, int(rate * seconds))
+
+    def stem(hits, sound):
+        samples = np.zeros((int(rate * seconds), 2))
+        for left, right, size, fall_s in hits:
+            for side, at in enumerate((left, right)):
+                t = np.arange(len(samples) - int(at * rate)) / rate
+                samples[len(samples) - len(t):, side] += size * sound(t) * 10 ** (-3 * t / fall_s)
+        return wav(samples, rate)
+
+    (folder / "drums").mkdir()
+    (folder / "drums/hihat.wav").write_bytes(stem([(0.2, 0.28, 0.5, 0.1), (0.5, 0.5, 0.3, 0.8), (1.4, 1.4, 0.2, 0.1)], lambda t: noise[:len(t)]))
+    (folder / "drums/cymbals.wav").write_bytes(stem([(0.2, 0.2, 0.3, 4), (1.5, 1.5, 0.6, 0.3)], lambda t: noise[:len(t)]))
+    kick = lambda t: np.sin(2 * np.pi * 60 * t) + 0.3 * np.sin(2 * np.pi * 150 * t) + 0.3 * noise[:len(t)] * np.exp(-t / 0.01)  # noqa: E731
+    (folder / "drums/kick.wav").write_bytes(stem([(0.3, 0.3, 0.5, 0.3), (0.9, 0.9, 0.3, 0.3), (1.5, 1.5, 0.4, 0.3)], kick))
+    (folder / "drums.csv").write_text("time_s,event,gain\n0.2,hihat_closed,0.5\n0.3,kick,0.5\n0.9,kick,0.3\n")
+
+
 def networks(folder):
     """network.ckpt with its YAML file, and the YAML file of another network."""
     reference = DATA.parent / "separation/reference"
@@ -263,5 +284,6 @@ def make(folder):
     networks(folder)
     songs(folder)
     stems(folder)
+    drums(folder)
     return {"scan": scan, "in": folder}
 

@@ -14,7 +14,7 @@ import pytest
 import sonde
 from sonde import _sonde, _verb_functions
 from small_inputs import WOUT
-from small_inputs import networks, radar, songs, stems
+from small_inputs import drums, networks, radar, songs, stems
 from test_neoclassical_database import write_database
 
 PROGRAM = os.environ["SONDE_PROGRAM"]
@@ -76,6 +76,7 @@ def inputs(tmp_path_factory, scan):
     networks(folder)
     songs(folder)
     stems(folder)
+    drums(folder)
     return {"scan": scan, "folder": folder}
 
 
@@ -165,6 +166,7 @@ TABLE = {
     "maxwell convert": (["{folder}/line.dt1", "{out}/c.h5"], {"dewow": 0.2, "background": 0}),
     "maxwell verify": ([], {"only": ["cavity"]}),
     "separate run": (["{folder}/song.wav"], {"checkpoint": "{folder}/network.ckpt", "output": "{out}/stems", "mix": ["rest=mixture-kick"]}),
+    "separate midi": (["{folder}/drums"], {"output": "{out}/drums.mid", "events": "{out}/events.csv", "reference": "{folder}/drums.csv", "notes": "kick=35"}),
     "separate info": ([], {"checkpoint": "{folder}/network.ckpt"}),
     "separate convert": (["{folder}/network.ckpt", "{out}/network.safetensors"], {"dtype": "bf16"}),
     "separate eval": (["{folder}/true_stems", "{folder}/made_stems"], {"metrics": "sdr,bss_eval", "output": "{out}/scores.csv"}),

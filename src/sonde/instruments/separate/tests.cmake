@@ -2,3 +2,10 @@
 # Tests of the whole program with trained networks; those of its rooms are beside their sources.
 sonde_cli_test(separate)
 sonde_cli_test(separate_scores)
+if(SONDE_WITH_PYTHON)
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "import mido" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+  if(NOT missing EQUAL 0)
+    message(FATAL_ERROR "python3-mido is needed by tests/python: `./dev test` installs it")
+  endif()
+endif()
+sonde_python_test(separate_midi)

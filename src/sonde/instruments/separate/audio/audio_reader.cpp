@@ -35,7 +35,7 @@ std::optional<std::string> foreign_format(const File& file) {
   if (bytes.starts_with("\x1a\x45\xdf\xa3"sv)) return "Matroska or WebM";
   if (bytes.starts_with("\x30\x26\xb2\x75"sv)) return "WMA or another file of Windows Media's";
   if (bytes.starts_with("\xff\xf1"sv) || bytes.starts_with("\xff\xf9"sv)) return "AAC";
-  if (bytes.starts_with("RIFF"sv) && bytes.substr(8).starts_with("AVI "sv)) return "AVI";
+  if (bytes.starts_with("RIFF"sv) && bytes.substr(std::min<std::size_t>(8, count)).starts_with("AVI "sv)) return "AVI";
   return std::nullopt;
 }
 

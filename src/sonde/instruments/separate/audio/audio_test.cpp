@@ -156,8 +156,10 @@ TEST(AudioReader, RefusesWhatIsNoAudioByName) {
                 "hint: convert it: ffmpeg -i INPUT output.wav");
   write_bytes(path, "");
   EXPECT_EQ(error_of(ErrorKind::bad_file, [&] { AudioReader(path, {}); }), "error: " + path + ": empty file");
-  write_bytes(path, std::string(100, 'x'));
-  EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { AudioReader(path, {}); }), HasSubstr(path + ": not an audio file"));
+  for (const std::string& bytes : {std::string(100, 'x'), std::string("RIFF")}) {
+    write_bytes(path, bytes);
+    EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { AudioReader(path, {}); }), HasSubstr(path + ": not an audio file"));
+  }
   write_bytes(path, wav_bytes(2, 44100, {}));
   EXPECT_EQ(error_of(ErrorKind::bad_file, [&] { AudioReader(path, {}); }), "error: " + path + ": no samples");
 }

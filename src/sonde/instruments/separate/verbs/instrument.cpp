@@ -8,7 +8,7 @@ namespace sonde::separate {
 namespace {
 
 // In the order of the overview.
-std::vector<Verb> verbs() { return {run_verb(), info_verb(), convert_verb(), eval_verb(), plot_verb()}; }
+std::vector<Verb> verbs() { return {run_verb(), midi_verb(), info_verb(), convert_verb(), eval_verb(), plot_verb()}; }
 
 }  // namespace
 

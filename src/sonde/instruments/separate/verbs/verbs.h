@@ -9,6 +9,7 @@ namespace sonde::separate {
 [[nodiscard]] Verb convert_verb();
 [[nodiscard]] Verb eval_verb();
 [[nodiscard]] Verb info_verb();
+[[nodiscard]] Verb midi_verb();
 [[nodiscard]] Verb plot_verb();
 [[nodiscard]] Verb run_verb();
 
