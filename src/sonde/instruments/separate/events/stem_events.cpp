@@ -140,9 +140,9 @@ StemEvents read_events(const StemFile& file, const EventSettings& settings, Inde
           .levels_db = levels_of(view, pieces)};
 }
 
-std::vector<StemScore> score_stems(std::span<const StemEvents> stems, const std::vector<ReferenceEvent>& reference,
+std::vector<DrumScore> score_drums(std::span<const StemEvents> stems, const std::vector<ReferenceEvent>& reference,
                                    const EventSettings& settings, double within_s, Counted counted) {
-  std::vector<StemScore> scores;
+  std::vector<DrumScore> scores;
   for (std::size_t i = 0; i < drum_count; ++i) {
     const auto drum = static_cast<Drum>(i);
     std::vector<StemEvents> own;
@@ -160,9 +160,9 @@ std::vector<StemScore> score_stems(std::span<const StemEvents> stems, const std:
   return scores;
 }
 
-Matching pooled(const std::vector<StemScore>& scores) {
+Matching pooled(const std::vector<DrumScore>& scores) {
   Matching sum;
-  for (const StemScore& each : scores) sum += each.matching;
+  for (const DrumScore& each : scores) sum += each.matching;
   return sum;
 }
 

@@ -45,16 +45,16 @@ enum class Counted {
   merged,  ///< those closer than the gap of their drum are one
   raw,
 };
-struct StemScore {
+struct DrumScore {
   Drum drum;
   Matching matching;
 };
 /// What all stems of each drum have found, beside its events of a reference. Drums without a stem are left out.
-[[nodiscard]] std::vector<StemScore> score_stems(std::span<const StemEvents> stems,
+[[nodiscard]] std::vector<DrumScore> score_drums(std::span<const StemEvents> stems,
                                                  const std::vector<ReferenceEvent>& reference,
                                                  const EventSettings& settings, double within_s, Counted counted);
 /// All of them together.
-[[nodiscard]] Matching pooled(const std::vector<StemScore>& scores);
+[[nodiscard]] Matching pooled(const std::vector<DrumScore>& scores);
 
 /// A track for each stem, notes of `note_s`.
 [[nodiscard]] std::vector<MidiTrack> midi_tracks(std::span<const StemEvents> stems, const EventSettings& settings,

@@ -52,7 +52,7 @@ TEST(StemEvents, AreThoseThatWerePlayed) {
     for (const StemFile& file : stems_among({folder.string()})) stems.push_back(read_events(file, {}));
     const auto reference = read_reference((folder / "events.csv").string());
     const auto f_within = [&](double within_s, Counted counted) {
-      return pooled(score_stems(stems, reference, {}, within_s, counted)).f_measure();
+      return pooled(score_drums(stems, reference, {}, within_s, counted)).f_measure();
     };
     EXPECT_GE(f_within(0.05, Counted::merged), 0.95) << piece;  // a detector tuned to each stem reaches 0.96
     // Of two hits on a hi-hat within 60 ms the louder one is found, where the reference has the earlier.

@@ -78,7 +78,7 @@ TEST_P(TrainedModelOn, SeparatesAsPyTorchDoes) {
   std::vector<StemEvents> drums;
   for (const StemFile& each : stems_among({folder.path().string()})) drums.push_back(read_events(each, {}));
   const auto played = read_reference((piece / "events.csv").string());
-  EXPECT_GE(pooled(score_stems(drums, played, {}, 0.05, Counted::merged)).f_measure(), GetParam().f_of_drums);
+  EXPECT_GE(pooled(score_drums(drums, played, {}, 0.05, Counted::merged)).f_measure(), GetParam().f_of_drums);
 
   EXPECT_GT(ratio_db(stored_halves((piece / "expected_4s_f16.npy").string(), part.size()), part),
             60);  // half precision by itself gives 73

@@ -246,9 +246,9 @@ void report_score(const std::vector<StemEvents>& stems, const EventSettings& set
   sonde::Value& told = run.results()["score"] = sonde::Value::object();
   for (const int within_ms : {50, 25}) {
     const auto scores_of = [&](Counted counted) {
-      return score_stems(stems, reference, settings, within_ms * 1e-3, counted);
+      return score_drums(stems, reference, settings, within_ms * 1e-3, counted);
     };
-    const std::vector<StemScore> merged_scores = scores_of(Counted::merged), raw = scores_of(Counted::raw);
+    const std::vector<DrumScore> merged_scores = scores_of(Counted::merged), raw = scores_of(Counted::raw);
     const auto tell = [&](std::string_view stem, const Matching& exact, const Matching& unmerged) {
       told[stem][fmt::format("merged_{}_ms", within_ms)] = value_of(exact);
       told[stem][fmt::format("raw_{}_ms", within_ms)] = value_of(unmerged);
