@@ -131,6 +131,22 @@ TEST_F(SeparateProgram, MidiIsWrittenAndScored) {
   EXPECT_EQ(again.find("score")->find("pooled")->find("raw_25_ms")->find("f_measure")->as_real(), 1);
 }
 
+TEST_F(SeparateProgram, ASeparationWritesMidiBesideItsStems) {
+  SONDE_NEED_DATA(data);
+  const auto demo = data / "separation/demo";
+  const Value found = results({"run", (demo / "synth0/mixture.flac").string(), "--checkpoint",
+                               (demo / "tiny_drums.ckpt").string(), "-o", file("out"), "--seconds", "2", "--midi"});
+  EXPECT_EQ(found.find("drums")->items().size(), 3u);
+  EXPECT_TRUE(std::filesystem::exists(file("out/mixture/drums.mid")));
+  // The same as reading what was written.
+  EXPECT_EQ(results({"midi", file("out/mixture"), "-o", file("again.mid")}).find("stems")->items().size(), 3u);
+  EXPECT_EQ(testing::read_bytes(file("again.mid")).size(), testing::read_bytes(file("out/mixture/drums.mid")).size());
+  expect_refused({{"run", (demo / "synth0/mixture.flac").string(), "--checkpoint", (demo / "tiny_drums.ckpt").string(),
+                   "-o", file("none"), "--stems", "other", "--midi"},
+                  3,
+                  "--midi: none of the stems is a drum: other"});
+}
+
 TEST_F(SeparateProgram, MidiRefusesWithItsStatusAndWritesNothing) {
   SONDE_NEED_DATA(data);
   const std::string piece = (data / "separation/demo/synth0").string(), other = piece + "/other.flac";

@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Index samples_at_once = 1 << 16;
-
 StemFile stem_file(const std::string& path, const StemKind& kind) {
   return {path, std::string(kind.hit ? info(*kind.hit).name : name(kind.drum)), kind};
 }
@@ -32,22 +30,32 @@ bool is_audio(const fs::path& path) {
          std::find(endings.begin(), endings.end(), output_ending(path.string())) != endings.end();
 }
 
-/// Audio of a whole file, channel after channel.
-std::vector<float> samples_of(AudioReader& reader) {
-  std::vector<std::vector<float>> rows(event_channels);
-  rows[0].reserve(2 * static_cast<std::size_t>(reader.frames()));  // the other joins it in the end
-  rows[1].reserve(static_cast<std::size_t>(reader.frames()));
+constexpr Index samples_at_once = 1 << 16;
+const AudioReadOptions reading{.rate = event_rate, .channels = event_channels, .downmix = Downmix::mean};
+
+/// Audio of a whole file, channel after channel: one where both are the same.
+struct Audio {
+  std::vector<float> samples;
+  Index channels = event_channels;
+  [[nodiscard]] View<const float, 2> view() const {
+    return {samples.data(), channels, static_cast<Index>(samples.size()) / channels};
+  }
+};
+
+Audio audio_of(const StemFile& file) {
+  AudioReader reader(file.path, reading);
+  std::vector<float> left, right;
+  left.reserve(2 * static_cast<std::size_t>(reader.frames()));  // the other joins it in the end
+  right.reserve(static_cast<std::size_t>(reader.frames()));
   for (auto part = reader.read(samples_at_once); !part.empty(); part = reader.read(samples_at_once)) {
-    const auto count = static_cast<std::ptrdiff_t>(part.size() / rows.size());
-    for (std::size_t c = 0; c < rows.size(); ++c) {
-      const auto from = part.begin() + static_cast<std::ptrdiff_t>(c) * count;
-      rows[c].insert(rows[c].end(), from, from + count);
-    }
+    const auto half = part.begin() + static_cast<std::ptrdiff_t>(part.size() / 2);
+    left.insert(left.end(), part.begin(), half);
+    right.insert(right.end(), half, part.end());
     check_interrupt();
   }
-  if (rows[0] == rows[1]) return rows[0];  // one channel in both
-  rows[0].insert(rows[0].end(), rows[1].begin(), rows[1].end());
-  return std::move(rows[0]);
+  if (left == right) return {std::move(left), 1};
+  left.insert(left.end(), right.begin(), right.end());
+  return {std::move(left)};
 }
 
 std::vector<double> levels_of(View<const float, 2> samples, Index pieces) {
@@ -128,12 +136,11 @@ std::vector<StemFile> stems_among(const std::vector<std::string>& inputs) {
   return files;
 }
 
+Index samples_in(const StemFile& file) { return AudioReader(file.path, reading).frames(); }
+
 StemEvents read_events(const StemFile& file, const EventSettings& settings, Index pieces) {
-  AudioReader reader(file.path, {.rate = event_rate, .channels = event_channels, .downmix = Downmix::mean});
-  const std::vector<float> samples = samples_of(reader);
-  const Index count = std::max<Index>(0, reader.frames());
-  const Index channels = count == 0 ? 1 : static_cast<Index>(samples.size()) / count;
-  const View<const float, 2> view(samples.data(), channels, static_cast<Index>(samples.size()) / channels);
+  const Audio audio = audio_of(file);
+  const View<const float, 2> view = audio.view();
   return {.file = file,
           .seconds = static_cast<double>(view.extent[1]) / static_cast<double>(event_rate),
           .events = find_events(file.kind, view, event_rate, settings),

@@ -37,6 +37,8 @@ constexpr Index event_rate = 44100, event_channels = 2;
 /// and where none is left.
 [[nodiscard]] std::vector<StemFile> stems_among(const std::vector<std::string>& inputs);
 
+/// How many samples of each channel there are, at event_rate. Throws what AudioReader throws.
+[[nodiscard]] Index samples_in(const StemFile& file);
 /// Reads a stem as a whole and finds its events. Throws what AudioReader throws.
 [[nodiscard]] StemEvents read_events(const StemFile& file, const EventSettings& settings, Index pieces = 1000);
 
@@ -56,9 +58,9 @@ struct DrumScore {
 /// All of them together.
 [[nodiscard]] Matching pooled(const std::vector<DrumScore>& scores);
 
-/// A track for each stem, notes of `note_s`.
+/// A track for each stem, notes of `note_s` each.
 [[nodiscard]] std::vector<MidiTrack> midi_tracks(std::span<const StemEvents> stems, const EventSettings& settings,
-                                                 double note_s);
+                                                 double note_s = 0.05);
 
 /// One line for each event, of all stems in order of time: time_s, stem, event, note, velocity, level_db, pan, strength
 /// and sustain_s.

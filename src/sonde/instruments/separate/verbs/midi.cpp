@@ -16,7 +16,7 @@
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/separate/audio/audio_reader.h"
 #include "sonde/instruments/separate/events/matching.h"
-#include "sonde/instruments/separate/events/stem_events.h"
+#include "sonde/instruments/separate/verbs/stem_midi.h"
 #include "sonde/instruments/separate/verbs/verbs.h"
 
 namespace sonde::separate {
@@ -196,29 +196,6 @@ struct MidiOptions {
   }
 };
 
-void report_stem(const StemEvents& stem, Run& run) {
-  std::map<std::string_view, Index> hits;
-  Index softest = 127, loudest = 0;
-  for (const DrumEvent& each : stem.events) {
-    ++hits[info(each.hit).name];
-    softest = std::min(softest, each.velocity), loudest = std::max(loudest, each.velocity);
-  }
-  sonde::Value& told = run.results()["stems"].push_back(sonde::Value::object());
-  told["stem"] = stem.file.name;
-  told["path"] = stem.file.path;
-  told["seconds"] = stem.seconds;
-  told["events"] = stem.events.size();
-  sonde::Value& counts = told["hits"] = sonde::Value::object();
-  std::vector<std::string> words;
-  for (const auto& [hit, count] : hits) {
-    counts[hit] = count;
-    words.push_back(fmt::format("{} {}", count, hit));
-  }
-  run.say(fmt::format("{:<11} {} event{} in {:.2f} s{}{}", stem.file.name, stem.events.size(),
-                      stem.events.size() == 1 ? "" : "s", stem.seconds, hits.size() > 1 ? ": " + join_words(words) : "",
-                      stem.events.empty() ? "" : fmt::format(", velocities {} to {}", softest, loudest)));
-}
-
 sonde::Value value_of(const Matching& matching) {
   sonde::Value told = sonde::Value::object();
   told["found"] = matching.found;
@@ -283,13 +260,6 @@ Chart chart_of(const std::vector<StemEvents>& stems) {
   return chart;
 }
 
-void write_file(const std::string& path, const std::string& text, Run& run) {
-  AtomicFile file(path);
-  file.write(text);
-  file.commit();
-  wrote(path, run);
-}
-
 /// What is wrong with the settings is an error before anything is read.
 void require_outputs(const MidiOptions& options, const Run& run) {
   run.require_named_output(!options.reference.empty());
@@ -329,21 +299,16 @@ void run_midi(const MidiOptions& options, Run& run) {
   run.show_memory(memory, run.host_budget());
   if (run.dry_run()) return;
 
-  const Reservation reserved =
-      run.host_budget().reserve(memory.peak_bytes, "the longest stem", "cut it into shorter ones");
-  std::vector<StemEvents> stems;
-  for (const StemFile& file : files) {
-    const auto finding = run.report().phase("find");
-    stems.push_back(read_events(file, settings));
-    report_stem(stems.back(), run);
-  }
+  const Reservation reserved = reserve_for_stem(memory.peak_bytes, run);
+  const std::vector<StemEvents> stems = find_in_stems(files, settings, run.results()["stems"], run);
   if (!options.reference.empty()) report_score(stems, settings, options.reference, run);
   const auto phase = run.report().phase("write");
   if (!options.output.empty())
-    write_file(options.output, midi_bytes(midi_tracks(stems, settings, options.note_ms * 1e-3), writing), run);
+    write_text_file(options.output, midi_bytes(midi_tracks(stems, settings, options.note_ms * 1e-3), writing), run);
   if (!options.events.empty()) {
     const bool table = output_ending(options.events) == ".csv";
-    write_file(options.events, table ? event_table(stems, settings) : to_json(event_list(stems, settings)) + "\n", run);
+    write_text_file(options.events, table ? event_table(stems, settings) : to_json(event_list(stems, settings)) + "\n",
+                    run);
   }
   if (!options.plot.empty()) draw(chart_of(stems), options.plot, run);
 }

@@ -16,6 +16,7 @@
 #include "sonde/engine/memory/memory_plan.h"
 #include "sonde/instruments/separate/run/separation.h"
 #include "sonde/instruments/separate/verbs/model_options.h"
+#include "sonde/instruments/separate/verbs/stem_midi.h"
 #include "sonde/instruments/separate/verbs/verbs.h"
 
 namespace sonde::separate {
@@ -47,6 +48,7 @@ struct RunOptions {
   std::string subtype = "auto";
   std::string pattern = "{file}/{stem}";
   Dither dither = Dither::triangular;
+  bool midi = false;
   Downmix downmix = Downmix::refuse;
   NonFinite nan = NonFinite::refuse;
   ResampleQuality resample_quality = ResampleQuality::very_high;
@@ -96,6 +98,9 @@ struct RunOptions {
                {.help = "names of the files, without ending: {file}, {stem} and {model} become names"});
     fields.choice("dither", dither, {{"on", Dither::triangular}, {"off", Dither::off}},
                   {.help = "noise of two steps before rounding to 16 bits, always the same"});
+    fields.add("midi", midi,
+               {.help = "a MIDI file of the drums beside the stems, with the settings of `sonde separate midi`; the "
+                        "stems are read again, each as a whole"});
   }
 
   [[nodiscard]] SampleType sample_type() const {
@@ -243,6 +248,7 @@ void run_separation(const RunOptions& options, Run& run) {
   const SeparationSettings settings = options.settings(config);
   check(demix_settings(config, settings));
   const std::vector<SeparationTask> tasks = tasks_of(options, config);
+  if (options.midi) (void)midi_beside(tasks.front().outputs, tasks.front().paths);
   say_work(tasks, settings, config, run);
   const MemoryPlan memory = memory_of(config, settings);
   run.show_memory(memory, run.host_budget());
@@ -262,6 +268,7 @@ void run_separation(const RunOptions& options, Run& run) {
   for (const SeparationTask& task : tasks) {
     const auto separating = run.report().phase("separate");
     report_file(task, separate_file(task, settings, config, plan), config, run);
+    if (options.midi) write_stem_midi(midi_beside(task.outputs, task.paths), run);
   }
 }
 
