@@ -77,12 +77,12 @@ Reservation reserve_for_stem(std::size_t bytes, Run& run) {
 }
 
 std::vector<StemEvents> find_in_stems(const std::vector<StemFile>& files, const EventSettings& settings,
-                                      sonde::Value& told, Run& run) {
+                                      sonde::Value& list, Run& run) {
   std::vector<StemEvents> stems;
   for (const StemFile& file : files) {
     const auto finding = run.report().phase("find");
     stems.push_back(read_events(file, settings));
-    report_stem(stems.back(), told, run);
+    report_stem(stems.back(), list, run);
   }
   return stems;
 }

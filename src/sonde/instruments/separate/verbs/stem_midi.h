@@ -24,9 +24,9 @@ void write_stem_midi(const StemMidi& midi, Run& run);
 
 /// The bytes that the longest of the stems takes, for as long as this lives. Throws Error(budget).
 [[nodiscard]] Reservation reserve_for_stem(std::size_t bytes, Run& run);
-/// Finds the events of each stem, says how many and adds them to `told`, a list.
+/// Finds the events of each stem, says how many and adds them to `list`.
 [[nodiscard]] std::vector<StemEvents> find_in_stems(const std::vector<StemFile>& files, const EventSettings& settings,
-                                                    sonde::Value& told, Run& run);
+                                                    sonde::Value& list, Run& run);
 void write_text_file(const std::string& path, const std::string& text, Run& run);
 
 }  // namespace sonde::separate
