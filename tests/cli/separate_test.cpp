@@ -171,9 +171,17 @@ TEST_F(SeparateProgram, MidiRefusesWithItsStatusAndWritesNothing) {
       {{"midi", piece, "-o", mid, "--softest", "100", "--loudest", "90"},
        2,
        "--softest = 100; expected at most --loudest = 90"},
+      {{"midi", piece, "-o", mid, "--tempo", "fast"}, 2, "--tempo = fast"},
       {{"midi", piece, "-o", mid, "--quantise", "1/5"}, 2, "--quantise: \"1/5\" is not a grid"},
       {{"midi", piece, "-o", mid, "--reference", file("a.mid")}, 3, "is not a MIDI file"}};
   for (const Wrong& wrong : table) expect_refused(wrong);
+}
+
+TEST_F(SeparateProgram, MidiFindsTheTempoOfAPerformance) {
+  SONDE_NEED_DATA(data);
+  const Value found = results({"midi", (data / "separation/demo/groove").string(), "-o", file("drums.mid"), "--tempo",
+                               "auto", "--quantise", "1/16"});
+  EXPECT_NEAR(found.find("tempo")->as_real(), 138, 1.38);
 }
 
 TEST_F(SeparateProgram, ADryRunOfMidiNamesTheStems) {

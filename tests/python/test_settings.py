@@ -164,7 +164,7 @@ CASES = {
     "separate midi": {"output": Case("{out}/other.mid"), "events": Case("{out}/other.json"), "reference": Case("{in}/drums.csv"), "plot": Case("{out}/drums.svg"),
                       "detection": Case("kick=peak", "kick=loud"), "gap": Case("hihat=700"), "merge": Case("hihat=10"), "threshold": Case("0.99"),
                       "prominence": Case("cymbals=60"), "floor": Case("cymbals=-5"), "gate": Case("1"), "sharpness": Case("cymbals=100"),
-                      "sustain": Case("hihat=1000"), "crash_centroid": Case(20000.0), "notes": Case("kick=35", "kik=35"), "span": Case(40.0),
+                      "sustain": Case("hihat=1000"), "crash_centroid": Case(20000.0), "notes": Case("kick=35", "kik=35"), "span": Case(40.0), "tempo": Case("96", "fast"),
                       "quantise": Case("1/8", "1/7"), "strength": Case(0.5, quantise="1/8")},
     "separate info": {"checkpoint": Case("{in}/gone.ckpt"), "model": Case("{in}/other_network.yaml"), "state_key": Case("ema")},
     "separate convert": {"state_key": Case("ema")},

@@ -246,7 +246,8 @@ Quantisation Quantisation::parse(std::string_view text, double strength, std::st
 double Quantisation::moved(double time_s, double tempo) const {
   if (quarters == 0) return time_s;
   const double step_s = quarters * 60 / tempo;
-  return time_s + strength * (std::round(time_s / step_s) * step_s - time_s);
+  const double place_s = begin_s + std::round((time_s - begin_s) / step_s) * step_s;
+  return std::max(0.0, time_s + strength * (place_s - time_s));
 }
 
 std::string midi_bytes(std::span<const MidiTrack> tracks, const MidiWriteOptions& options) {

@@ -28,6 +28,7 @@ struct MidiTrack {
 struct Quantisation {
   double quarters = 0;  ///< between two places; 0: no grid
   double strength = 1;  ///< 0: no move, 1: onto the place
+  double begin_s = 0;   ///< one of the places
 
   /// "1/8", "1/16", "1/8T" (triplets: three in the place of two), "off". Throws Error(usage) beginning with `where`.
   static Quantisation parse(std::string_view text, double strength, std::string_view where);

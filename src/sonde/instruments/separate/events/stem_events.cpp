@@ -173,6 +173,15 @@ Matching pooled(const std::vector<DrumScore>& scores) {
   return sum;
 }
 
+std::optional<Tempo> tempo_of(std::span<const StemEvents> stems) {
+  std::vector<double> times, weights;
+  for (const Row& row : rows_of(stems)) {
+    times.push_back(row.event->time_s);
+    weights.push_back(static_cast<double>(row.event->velocity));
+  }
+  return find_tempo(times, weights);
+}
+
 std::vector<MidiTrack> midi_tracks(std::span<const StemEvents> stems, const EventSettings& settings, double note_s) {
   std::vector<MidiTrack> tracks;
   for (const StemEvents& stem : stems) {

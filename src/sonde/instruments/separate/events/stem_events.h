@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "sonde/instruments/separate/events/drums.h"
 #include "sonde/instruments/separate/events/matching.h"
 #include "sonde/instruments/separate/events/midi.h"
+#include "sonde/instruments/separate/events/tempo.h"
 
 namespace sonde::separate {
 
@@ -57,6 +59,9 @@ struct DrumScore {
                                                  const EventSettings& settings, double within_s, Counted counted);
 /// All of them together.
 [[nodiscard]] Matching pooled(const std::vector<DrumScore>& scores);
+
+/// find_tempo() of all events together, weighted by their velocities.
+[[nodiscard]] std::optional<Tempo> tempo_of(std::span<const StemEvents> stems);
 
 /// A track for each stem, notes of `note_s` each.
 [[nodiscard]] std::vector<MidiTrack> midi_tracks(std::span<const StemEvents> stems, const EventSettings& settings,

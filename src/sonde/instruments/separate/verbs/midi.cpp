@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sonde/engine/base/choice.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
@@ -123,8 +124,8 @@ struct MidiOptions {
   std::string notes = default_notes();
   EventSettings found;
   Index format = 1;
-  double tempo = 120, strength = 1, note_ms = 50;
-  std::string grid = "off";
+  double strength = 1, note_ms = 50;
+  std::string tempo = "120", grid = "off";
 
   MidiOptions() {
     for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -159,10 +160,16 @@ struct MidiOptions {
     fields.add("note_length", note_ms, {.help = "length of the notes", .unit = "ms", .min = 5, .max = 10000});
     fields.heading("file");
     fields.add("format", format, {.help = "0: one track; 1: one for each stem", .min = 0, .max = 1});
-    fields.add("tempo", tempo, {.help = "quarters per minute", .min = 4, .max = 1000});
+    fields.add("tempo", tempo, {.help = "quarters per minute; auto: that of the events", .metavar = "X|auto"});
     fields.add("quantise", grid,
                {.help = "grid that notes are moved to", .metavar = "off|1/8|1/16|1/8T|...", .alias = "quantize"});
     fields.add("strength", strength, {.help = "how far they are moved: 1 onto the grid", .min = 0, .max = 1});
+  }
+
+  [[nodiscard]] MidiWriteOptions writing() const {
+    MidiWriteOptions made{.format = format, .quantisation = Quantisation::parse(grid, strength, setting("quantise"))};
+    if (tempo != "auto") made.tempo = one_number(tempo, fmt::format("{} = {}", setting("tempo"), tempo), 4, 1000);
+    return made;
   }
 
   [[nodiscard]] EventSettings settings() const {
@@ -278,13 +285,25 @@ void require_outputs(const MidiOptions& options, const Run& run) {
   require_plot(options.plot);
 }
 
+void take_tempo(const std::vector<StemEvents>& stems, MidiWriteOptions& writing, Run& run) {
+  const auto found = tempo_of(stems);
+  Choice<double> tempo{writing.tempo, "no tempo was found among the events"};
+  if (found) {
+    tempo = {found->per_minute, fmt::format("{} beats from {:.2f} to {:.2f} s", found->beats_s.size(),
+                                            found->beats_s.front(), found->beats_s.back())};
+    writing.quantisation.begin_s = found->beats_s.front();
+    run.results()["beats_s"] = found->beats_s;
+  }
+  writing.tempo = tempo.value;
+  run.results()["tempo"] = tempo.value;
+  run.report().add_choice("tempo", tempo);
+  run.say(fmt::format("tempo       {:.2f} quarters per minute: {}", tempo.value, tempo.because));
+}
+
 void run_midi(const MidiOptions& options, Run& run) {
   require_outputs(options, run);
   const EventSettings settings = options.settings();
-  const MidiWriteOptions writing{
-      .format = options.format,
-      .tempo = options.tempo,
-      .quantisation = Quantisation::parse(options.grid, options.strength, setting("quantise"))};
+  MidiWriteOptions writing = options.writing();
   const std::vector<StemFile> files = stems_among(options.inputs);
   Index longest = 0;
   for (const StemFile& file : files) {
@@ -302,6 +321,7 @@ void run_midi(const MidiOptions& options, Run& run) {
   const Reservation reserved = reserve_for_stem(memory.peak_bytes, run);
   const std::vector<StemEvents> stems = find_in_stems(files, settings, run.results()["stems"], run);
   if (!options.reference.empty()) report_score(stems, settings, options.reference, run);
+  if (options.tempo == "auto") take_tempo(stems, writing, run);
   const auto phase = run.report().phase("write");
   if (!options.output.empty())
     write_text_file(options.output, midi_bytes(midi_tracks(stems, settings, options.note_ms * 1e-3), writing), run);
@@ -333,6 +353,8 @@ Verb midi_verb() {
       .examples = {{"sonde separate midi out/drums -o drums.mid", "All stems of a folder"},
                    {"sonde separate midi kick.wav snare.wav hh.wav -o drums.mid --quantise 1/16 --tempo 96",
                     "Three files, moved to sixteenths"},
+                   {"sonde separate midi out/drums -o drums.mid --tempo auto --quantise 1/8T",
+                    "Moved to triplets of the tempo that is found"},
                    {"sonde separate midi out/drums --reference played.mid --gate snare=0.02",
                     "How well the hits are found"}},
       .plans = true,
