@@ -159,6 +159,9 @@ def songs(folder):
     t = np.arange(6000) / 48000
     song = np.stack([0.3 * np.sin(2 * np.pi * 220 * t), 0.2 * np.sin(2 * np.pi * 1800 * t * (1 + t))], axis=1)
     (folder / "song.wav").write_bytes(wav(song, 48000))
+    (folder / "album/disc").mkdir(parents=True)
+    for name in ("album/one.wav", "album/disc/two.wav"):
+        (folder / name).write_bytes(wav(song[:3000], 44100))
     (folder / "surround.wav").write_bytes(wav(np.tile(song, 2), 48000))
     song[1000, 1] = np.nan
     (folder / "holes.wav").write_bytes(wav(song, 48000))
@@ -198,11 +201,12 @@ def drums(folder):
 
 
 def networks(folder):
-    """network.ckpt with its YAML file, and the YAML file of another network."""
+    """network.ckpt with its YAML file, the YAML file of another network, and the stems of the song."""
     reference = DATA.parent / "separation/reference"
     for name in ("model.ckpt", "config.yaml"):
         shutil.copy(reference / "a_instancenorm_gelu" / name, folder / f"network{pathlib.Path(name).suffix}")
     shutil.copy(reference / "c_groupnorm_elu/config.yaml", folder / "other_network.yaml")
+    sonde.run("separate run", folder / "song.wav", checkpoint=folder / "network.ckpt", output=folder / "separated")
 
 
 def make(folder):

@@ -216,6 +216,8 @@ AudioReader::~AudioReader() = default;
 const AudioInfo& AudioReader::info() const { return source_->info; }
 Index AudioReader::zeroed() const { return source_->zeroed; }
 
+Index AudioReader::source_frames() const { return source_->planned; }
+
 Index AudioReader::frames() const {
   if (!source_->resampler) return source_->planned;
   const double ratio = static_cast<double>(source_->options.rate) / static_cast<double>(source_->info.rate);

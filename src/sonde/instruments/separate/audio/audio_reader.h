@@ -53,6 +53,8 @@ class AudioReader {
   [[nodiscard]] const AudioInfo& info() const;
   /// Samples of each channel that will be delivered: known before they are for every format but damaged files.
   [[nodiscard]] Index frames() const;
+  /// The same at the rate of the file.
+  [[nodiscard]] Index source_frames() const;
 
   /// The next samples, channel after channel: (channels, count) with at most `most` of each. Empty at the end. Throws
   /// Error(bad_file) where the file is damaged, Error(bad_input) naming channel and time for samples that are no

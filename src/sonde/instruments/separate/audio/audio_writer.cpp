@@ -35,6 +35,14 @@ int sndfile_format(const AudioWriteOptions& options) {
   return 0;
 }
 
+SF_INFO description(const AudioWriteOptions& options) {
+  SF_INFO info{};
+  info.samplerate = static_cast<int>(options.rate);
+  info.channels = static_cast<int>(options.channels);
+  info.format = sndfile_format(options);
+  return info;
+}
+
 }  // namespace
 
 std::string ending(AudioFormat format) {
@@ -51,6 +59,22 @@ std::string ending(AudioFormat format) {
   return "";
 }
 
+bool clips(const AudioWriteOptions& options) {
+  return options.format != AudioFormat::wav || options.type != SampleType::f32;
+}
+
+void check(const AudioWriteOptions& options) {
+  if (options.format == AudioFormat::flac && options.type == SampleType::f32) {
+    throw Error(ErrorKind::bad_input, fmt::format("FLAC holds integers; {} = float", setting("subtype")))
+        .hint(fmt::format("use {} pcm24, or {} wav", setting("subtype"), setting("format")));
+  }
+  const SF_INFO info = description(options);
+  if (sndfile().format_check(&info) == SF_FALSE) {
+    throw Error(ErrorKind::not_supported, fmt::format("{} Hz, {} channels as {}: libsndfile does not write it",
+                                                      options.rate, options.channels, ending(options.format)));
+  }
+}
+
 struct AudioWriter::Target {
   AudioWriteOptions options;
   AtomicFile file;
@@ -63,18 +87,8 @@ struct AudioWriter::Target {
 
   Target(const std::string& path, const AudioWriteOptions& with)
       : options(with), file(path, {.what = "the stem"}), random(0, with.stream) {
-    SF_INFO info{};
-    info.samplerate = static_cast<int>(options.rate);
-    info.channels = static_cast<int>(options.channels);
-    info.format = sndfile_format(options);
-    if (options.format == AudioFormat::flac && options.type == SampleType::f32) {
-      throw Error(ErrorKind::bad_input, fmt::format("FLAC holds integers; {} = float", setting("subtype")))
-          .hint(fmt::format("use {} pcm24, or {} wav", setting("subtype"), setting("format")));
-    }
-    if (sndfile().format_check(&info) == SF_FALSE) {
-      throw Error(ErrorKind::not_supported, fmt::format("{} Hz, {} channels as {}: libsndfile does not write it",
-                                                        options.rate, options.channels, ending(options.format)));
-    }
+    check(options);
+    SF_INFO info = description(options);
     handle.reset(sndfile().open(file.partial_path().c_str(), SFM_WRITE, &info));
     if (handle == nullptr) fail(sndfile().error_text(nullptr));
     // A file below 4 GiB is a plain WAV, which every program reads.
@@ -123,7 +137,7 @@ struct AudioWriter::Target {
       round(interleaved.size());
       written = sndfile().write_int(handle.get(), integers.data(), count);
     } else {
-      if (options.format != AudioFormat::wav) clip();  // codecs of sound wrap or distort what is beyond
+      if (clips(options)) clip();  // codecs of sound wrap or distort what is beyond
       written = sndfile().write_float(handle.get(), interleaved.data(), count);
     }
     if (written != count) fail(std::strerror(errno));

@@ -26,6 +26,10 @@ struct AudioWriteOptions {
 
 /// ".wav", ".flac", ...
 [[nodiscard]] std::string ending(AudioFormat format);
+/// Whether samples beyond -1 to 1 are clipped.
+[[nodiscard]] bool clips(const AudioWriteOptions& options);
+/// Throws what an AudioWriter would throw for such a file, whatever its name: before hours of work, not after.
+void check(const AudioWriteOptions& options);
 
 /// An audio file that appears under its name when it is complete. WAV beyond 4 GiB becomes RF64.
 class AudioWriter {

@@ -26,6 +26,9 @@ Index padding(const DemixSettings& settings, Index samples) {
   return step - (rest < 0 ? rest + step : rest);
 }
 
+// What is before and behind a chunk, and what decides whether the signal is continued.
+Index capacity_of(const DemixSettings& settings) { return 5 * settings.chunk + 2; }
+
 bool reflects(const DemixSettings& settings, Index samples) {
   const Index border = settings.chunk - settings.step();
   return settings.policy == Policy::fade && border > 0 && samples > 2 * border;
@@ -58,12 +61,19 @@ Index chunk_count(const DemixSettings& settings, Index samples) {
   return (all + step - 1) / step;
 }
 
-Demixer::Demixer(const DemixSettings& settings, Network network, Sink sink)
+std::size_t Demixer::bytes_for(const DemixSettings& settings) {
+  const Index rows = settings.stems * settings.channels;
+  return sizeof(float) * static_cast<std::size_t>(settings.channels * capacity_of(settings) +
+                                                  settings.chunk * (settings.channels + 3 * rows + 2));
+}
+
+Demixer::Demixer(const DemixSettings& settings, Network network, Sink sink, Index known)
     : settings_(settings),
       network_(std::move(network)),
       sink_(std::move(sink)),
+      known_(known),
       border_(settings.chunk - settings.step()),
-      capacity_(5 * settings.chunk + 2) {
+      capacity_(capacity_of(settings)) {
   check(settings);
   const auto chunk = static_cast<std::size_t>(settings.chunk), channels = static_cast<std::size_t>(settings.channels);
   const auto stems = static_cast<std::size_t>(settings.stems);
@@ -72,7 +82,13 @@ Demixer::Demixer(const DemixSettings& settings, Network network, Sink sink)
   separated_.resize(stems * channels * chunk);
   sums_.resize(separated_.size());
   weights_.resize(chunk);
+  chosen_.resize(chunk);
   finished_.resize(separated_.size());
+  const Index fade = settings.chunk / 10;
+  for (Index i = 0; i < fade; ++i) ramp_.push_back(static_cast<float>(i) / static_cast<float>(fade - 1));
+  // Each of the chunks that are held at a time begins and ends with weight 0.
+  waiting_.resize(static_cast<std::size_t>(2 * (settings.chunk / settings.step() + 3)));
+  for (Unweighted& each : waiting_) each.sums.resize(stems * channels);
 }
 
 void Demixer::push(View<const float, 2> samples) {
@@ -98,17 +114,14 @@ void Demixer::begin() {
   for (Index c = 0; c < settings_.channels; ++c) {
     float* const row = held_.data() + c * capacity_;
     std::copy_backward(row, row + known, row + border_ + known);
-    for (Index i = 0; i < border_; ++i) row[i] = extended_ ? row[2 * border_ - i] : 0.0F;
+    for (Index i = 0; i < border_; ++i) row[i] = extended_ ? row[2 * border_ - i] : silence();
   }
   available_ += border_;
 }
 
 void Demixer::append(View<const float, 2> samples, Index from, Index count) {
   for (Index c = 0; c < settings_.channels; ++c) {
-    for (Index i = 0; i < count; ++i) {
-      held(c, available_ + i) =
-          static_cast<float>((static_cast<double>(samples(c, from + i)) - settings_.mean) / settings_.deviation);
-    }
+    for (Index i = 0; i < count; ++i) held(c, available_ + i) = samples(c, from + i);
   }
   available_ += count;
 }
@@ -124,7 +137,7 @@ void Demixer::append_reflected_end() {
 void Demixer::append_silence(Index count) {
   for (Index done = 0; done < count;) {
     const Index now = std::min(count - done, first_held_ + capacity_ - available_);
-    for (Index c = 0; c < settings_.channels; ++c) std::fill_n(&held(c, available_), now, 0.0F);
+    for (Index c = 0; c < settings_.channels; ++c) std::fill_n(&held(c, available_), now, silence());
     available_ += now;
     done += now;
     run_chunks(false);
@@ -154,68 +167,68 @@ void Demixer::run_chunks(bool ended) {
 
 void Demixer::run_chunk(Index length, bool last) {
   const Index chunk = settings_.chunk, step = settings_.step();
-  const bool reflected = length > chunk / 2;
-  for (Index c = 0; c < settings_.channels; ++c) {
-    float* const row = samples_.data() + c * chunk;
-    std::copy_n(&held(c, start_), length, row);
-    for (Index i = length; i < chunk; ++i) row[i] = reflected ? row[2 * length - 2 - i] : 0.0F;
+  if (start_ + length > front() + known_) {
+    const bool reflected = length > chunk / 2;
+    for (Index c = 0; c < settings_.channels; ++c) {
+      float* const row = samples_.data() + c * chunk;
+      const float* const from = &held(c, start_);
+      for (Index i = 0; i < length; ++i) {
+        row[i] = static_cast<float>((static_cast<double>(from[i]) - settings_.mean) / settings_.deviation);
+      }
+      for (Index i = length; i < chunk; ++i) row[i] = reflected ? row[2 * length - 2 - i] : 0.0F;
+    }
+    network_({samples_.data(), settings_.channels, chunk},
+             {separated_.data(), settings_.stems, settings_.channels, chunk});
+    ++chunks_;
+    add_weighted(length, last);
   }
-  network_({samples_.data(), settings_.channels, chunk},
-           {separated_.data(), settings_.stems, settings_.channels, chunk});
-  ++chunks_;
-  add_weighted(length, last);
   emit(last ? length : step);
   start_ += step;
   // One sample more than the chunk needs: the reflected end begins behind it.
   drop_before(std::min(start_ - 1, available_));
 }
 
-float Demixer::weight(Index i, bool last) const {
-  if (settings_.policy == Policy::uniform) return 1;
-  const Index fade = settings_.chunk / 10;
-  const auto ramp = [&](Index k) { return static_cast<float>(k) / static_cast<float>(fade - 1); };
-  float weight = 1;
-  if (start_ > 0 && i < fade) weight = ramp(i);
-  if (!last && i >= settings_.chunk - fade) weight = ramp(settings_.chunk - 1 - i);
-  return weight;
+void Demixer::choose_weights(bool last) {
+  std::fill(chosen_.begin(), chosen_.end(), 1.0F);
+  if (settings_.policy == Policy::uniform) return;
+  if (start_ > 0) std::copy(ramp_.begin(), ramp_.end(), chosen_.begin());
+  if (!last) std::copy(ramp_.begin(), ramp_.end(), chosen_.rbegin());
 }
 
 void Demixer::add_weighted(Index length, bool last) {
-  const Index chunk = settings_.chunk;
+  choose_weights(last);
   for (Index i = 0; i < length; ++i) {
-    const float w = weight(i, last);
-    weights_[static_cast<std::size_t>(i)] += w;
-    if (w == 0) remember_unweighted(i);
+    const auto at = static_cast<std::size_t>(i);
+    weights_[at] += chosen_[at];
+    if (chosen_[at] == 0) remember_unweighted(i);
   }
-  const auto rows = settings_.stems * settings_.channels;
+  const Index rows = settings_.stems * settings_.channels;
   for (Index row = 0; row < rows; ++row) {
-    for (Index i = 0; i < length; ++i) {
-      const auto at = static_cast<std::size_t>(row * chunk + i);
-      sums_[at] += weight(i, last) * separated_[at];
-    }
+    float* const sums = sums_.data() + row * settings_.chunk;
+    const float* const separated = separated_.data() + row * settings_.chunk;
+    for (Index i = 0; i < length; ++i) sums[i] += chosen_[static_cast<std::size_t>(i)] * separated[i];
   }
 }
 
 void Demixer::remember_unweighted(Index i) {
-  const auto rows = static_cast<std::size_t>(settings_.stems * settings_.channels);
-  auto same =
-      std::find_if(waiting_.begin(), waiting_.end(), [&](const Unweighted& each) { return each.at == start_ + i; });
-  if (same == waiting_.end()) {
-    waiting_.push_back({.at = start_ + i, .covers = 0, .sums = std::vector<float>(rows)});
-    same = waiting_.end() - 1;
-  }
-  ++same->covers;
-  for (std::size_t row = 0; row < rows; ++row) {
-    same->sums[row] += separated_[row * static_cast<std::size_t>(settings_.chunk) + static_cast<std::size_t>(i)];
+  const auto same = std::find_if(waiting_.begin(), waiting_.end(),
+                                 [&](const Unweighted& each) { return each.covers > 0 && each.at == start_ + i; });
+  Unweighted& kept = same != waiting_.end() ? *same
+                                            : *std::find_if(waiting_.begin(), waiting_.end(),
+                                                            [](const Unweighted& each) { return each.covers == 0; });
+  if (kept.covers == 0) std::fill(kept.sums.begin(), kept.sums.end(), 0.0F);
+  kept.at = start_ + i;
+  ++kept.covers;
+  for (std::size_t row = 0; row < kept.sums.size(); ++row) {
+    kept.sums[row] += separated_[row * static_cast<std::size_t>(settings_.chunk) + static_cast<std::size_t>(i)];
   }
 }
 
-/// Sends the first `count` samples of the chunk, which no later one covers, as far as they are of the signal, and makes
-/// room for the next chunk.
+/// Sends the first `count` samples of the chunk, which no later one covers, as far as they are of the signal and not
+/// known, and makes room for the next chunk.
 void Demixer::emit(Index count) {
   const Index chunk = settings_.chunk, rows = settings_.stems * settings_.channels;
-  const Index front = extended_ || settings_.policy == Policy::uniform ? border_ : 0;
-  const Index first = std::max(start_, front), end = std::min(start_ + count, front + pushed_);
+  const Index first = std::max(start_, front() + known_), end = std::min(start_ + count, front() + pushed_);
   const Index sent = std::max(Index{0}, end - first);
   for (Index i = first; i < end; ++i) {
     const auto at = static_cast<std::size_t>(i - start_);
@@ -229,8 +242,14 @@ void Demixer::emit(Index count) {
           static_cast<float>(static_cast<double>(value) * settings_.deviation + settings_.mean);
     }
   }
-  if (sent > 0) sink_({finished_.data(), settings_.stems, settings_.channels, sent});
-  std::erase_if(waiting_, [&](const Unweighted& each) { return each.at < start_ + count; });
+  if (sent > 0) {
+    View<const float, 2> mixture(&held(0, first), settings_.channels, sent);
+    mixture.stride[0] = capacity_;
+    sink_(mixture, {finished_.data(), settings_.stems, settings_.channels, sent});
+  }
+  for (Unweighted& each : waiting_) {
+    if (each.at < start_ + count) each.covers = 0;
+  }
   const auto shift = [&](float* row) {
     std::copy(row + count, row + chunk, row);
     std::fill(row + chunk - count, row + chunk, 0.0F);
@@ -240,8 +259,8 @@ void Demixer::emit(Index count) {
 }
 
 const Demixer::Unweighted* Demixer::unweighted(Index at) const {
-  const auto found =
-      std::find_if(waiting_.begin(), waiting_.end(), [&](const Unweighted& each) { return each.at == at; });
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Unweighted& each) { return each.covers > 0 && each.at == at; });
   return found == waiting_.end() ? nullptr : &*found;
 }
 
@@ -256,9 +275,6 @@ void Demixer::drop_before(Index at) {
   first_held_ = at;
 }
 
-std::size_t Demixer::bytes() const {
-  return sizeof(float) *
-         (held_.size() + samples_.size() + separated_.size() + sums_.size() + weights_.size() + finished_.size());
-}
+std::size_t Demixer::bytes() const { return bytes_for(settings_); }
 
 }  // namespace sonde::separate

@@ -35,39 +35,47 @@ void check(const DemixSettings& settings);
 [[nodiscard]] Index chunk_count(const DemixSettings& settings, Index samples);
 
 /// Separates a signal of any length that comes in pieces, with memory of a few chunks. The result does not depend on
-/// the pieces, nor does any sample on what comes later than a chunk behind it.
+/// the pieces, nor does any sample on what comes later than a chunk behind it. After the constructor no memory is
+/// taken.
 class Demixer {
  public:
   /// One chunk (channels, chunk) to (stems, channels, chunk).
   using Network = std::function<void(View<const float, 2> samples, View<float, 3> stems)>;
-  /// The next finished samples: (stems, channels, count), valid during the call.
-  using Sink = std::function<void(View<const float, 3> stems)>;
+  /// The next finished samples, (channels, count) and (stems, channels, count), valid during the call.
+  using Sink = std::function<void(View<const float, 2> mixture, View<const float, 3> stems)>;
 
-  Demixer(const DemixSettings& settings, Network network, Sink sink);
+  /// `known`: what became of so many samples is known already. They do not reach the sink, and the network is called
+  /// only for chunks that later samples need; these get the same bits as with all chunks.
+  Demixer(const DemixSettings& settings, Network network, Sink sink, Index known = 0);
 
   /// The next samples (channels, count). Calls the network and the sink as often as they allow.
   void push(View<const float, 2> samples);
-  /// No more will come. As many samples as were pushed have then reached the sink.
+  /// No more will come. All samples that were pushed have then reached the sink.
   void finish();
 
+  /// Calls of the network.
   [[nodiscard]] Index chunks_done() const { return chunks_; }
   /// Samples where every chunk has weight 0 (with overlap 1, each joint has two); they are the plain mean of what
   /// covers them.
   [[nodiscard]] Index unweighted_samples() const { return unweighted_; }
   [[nodiscard]] std::size_t bytes() const;
+  [[nodiscard]] static std::size_t bytes_for(const DemixSettings& settings);
 
  private:
-  /// What covers a sample with weight 0.
+  /// What covers a sample with weight 0; nothing where `covers` is 0.
   struct Unweighted {
-    Index at;
-    int covers;
+    Index at = 0;
+    int covers = 0;
     std::vector<float> sums;  ///< (stems, channels)
   };
 
   [[nodiscard]] float& held(Index channel, Index at) {
     return held_[static_cast<std::size_t>(channel * capacity_ + at - first_held_)];
   }
+  /// What is 0 when it is normalised.
+  [[nodiscard]] float silence() const { return static_cast<float>(settings_.mean); }
   void begin();
+  [[nodiscard]] Index front() const { return extended_ || settings_.policy == Policy::uniform ? border_ : 0; }
   void append(View<const float, 2> samples, Index from, Index count);
   void append_reflected_end();
   void append_silence(Index count);
@@ -75,7 +83,7 @@ class Demixer {
   void run_chunks(bool ended);
   void run_chunk(Index length, bool last);
   void add_weighted(Index length, bool last);
-  [[nodiscard]] float weight(Index i, bool last) const;
+  void choose_weights(bool last);
   void remember_unweighted(Index i);
   [[nodiscard]] const Unweighted* unweighted(Index at) const;
   void emit(Index count);
@@ -84,6 +92,7 @@ class Demixer {
   DemixSettings settings_;
   Network network_;
   Sink sink_;
+  Index known_;     ///< samples of the signal that are not sent
   Index border_;    ///< samples in front of and behind the signal
   Index capacity_;  ///< samples held for each channel
   bool begun_ = false, extended_ = false;
@@ -92,7 +101,8 @@ class Demixer {
   Index start_ = 0;                       ///< of the next chunk
   Index pushed_ = 0;                      ///< of the signal itself
   Index chunks_ = 0, unweighted_ = 0;
-  std::vector<float> held_;                 ///< (channels, capacity)
+  std::vector<float> held_;                 ///< (channels, capacity): the signal as it came
+  std::vector<float> ramp_, chosen_;        ///< (chunk / 10), (chunk): weights of the present chunk
   std::vector<float> samples_, separated_;  ///< one chunk: (channels, chunk), (stems, channels, chunk)
   std::vector<float> sums_;                 ///< (stems, channels, chunk): from the start of the next chunk on
   std::vector<float> weights_;              ///< (chunk)

@@ -42,18 +42,24 @@ struct Separated {
 
 /// `samples` (channels, count) through a Demixer in pieces of `piece`.
 Separated separate(const DemixSettings& settings, const Demixer::Network& network, const std::vector<float>& samples,
-                   Index piece) {
+                   Index piece, Index known = 0) {
   const Index count = static_cast<Index>(samples.size()) / settings.channels;
   Separated result{.stems = std::vector<float>(static_cast<std::size_t>(settings.stems) * samples.size(), NAN)};
-  Index done = 0;
-  Demixer demixer(settings, network, [&](View<const float, 3> part) {
+  Index done = known;
+  const auto take = [&](View<const float, 2> mixture, View<const float, 3> part) {
     ASSERT_LE(done + part.extent[2], count);
+    for (Index c = 0; c < settings.channels; ++c) {
+      for (Index i = 0; i < part.extent[2]; ++i) {
+        ASSERT_EQ(mixture(c, i), samples[static_cast<std::size_t>(c * count + done + i)]);
+      }
+    }
     for (Index row = 0; row < settings.stems * settings.channels; ++row) {
       const float* from = part.data + row * part.extent[2];
       std::copy_n(from, part.extent[2], result.stems.data() + row * count + done);
     }
     done += part.extent[2];
-  });
+  };
+  Demixer demixer(settings, network, take, known);
   for (Index i = 0; i < count; i += piece) {
     View<const float, 2> part(samples.data() + i, settings.channels, std::min(piece, count - i));
     part.stride[0] = count;
@@ -111,6 +117,28 @@ TEST(Demixer, GivesTheSameBitsForEveryCutOfTheInput) {
   const auto samples = wave(2 * 777);
   const Separated whole = separate(settings, copies, samples, 777);
   for (const Index piece : {1, 13, 40, 300}) EXPECT_EQ(separate(settings, copies, samples, piece).stems, whole.stems);
+}
+
+TEST(Demixer, ContinuesWithTheSameBitsWhereverItIsBegunAgain) {
+  for (const Policy policy : {Policy::fade, Policy::uniform}) {
+    for (const Index overlap : {1, 2, 5}) {
+      const DemixSettings settings{.channels = 2, .stems = 2, .chunk = 40, .overlap = overlap, .policy = policy};
+      const auto samples = wave(2 * 333);
+      const Separated whole = separate(settings, copies, samples, 100);
+      for (const Index known : {1, 39, 40, 41, 200, 300, 332, 333}) {
+        SCOPED_TRACE(::testing::Message() << "overlap " << overlap << ", " << known << " samples are known");
+        const Separated rest = separate(settings, copies, samples, 100, known);
+        for (Index row = 0; row < 4; ++row) {
+          for (Index i = known; i < 333; ++i) {
+            const auto at = static_cast<std::size_t>(row * 333 + i);
+            ASSERT_EQ(rest.stems[at], whole.stems[at]);
+          }
+        }
+        // Those that later samples need, of a chunk that begins every `step`.
+        EXPECT_LE(rest.chunks, whole.chunks - (known - (40 - settings.step())) / settings.step() + overlap);
+      }
+    }
+  }
 }
 
 TEST(Demixer, CountsTheSamplesOfJointsThatNothingWeighs) {

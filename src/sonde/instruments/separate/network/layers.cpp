@@ -62,9 +62,9 @@ class Writer {
     list_.values.push_back({.channels = channels, .rows = rows, .columns = columns});
     return static_cast<int>(list_.values.size()) - 1;
   }
-  [[nodiscard]] Value at(int value) const { return list_.values[static_cast<std::size_t>(value)]; }
+  [[nodiscard]] ValueSize at(int value) const { return list_.values[static_cast<std::size_t>(value)]; }
 
-  int layer(Layer made, const Value& output, const Around& around) {
+  int layer(Layer made, const ValueSize& output, const Around& around) {
     made.stage = stage_;
     if (config_.norm != Norm::none) made.norm = around.norm;
     made.activate = around.activate;
@@ -76,19 +76,19 @@ class Writer {
 
   int convolution(Index kernel, Index channels, std::string weight, std::array<int, 2> inputs,
                   const Around& around = {}) {
-    const Value in = at(inputs[0]);
+    const ValueSize in = at(inputs[0]);
     return layer({.kind = LayerKind::convolution, .weight = std::move(weight), .inputs = inputs, .kernel = kernel},
                  {.channels = channels, .rows = in.rows, .columns = in.columns}, around);
   }
 
   int linear(Index columns, std::string weight, int input, const Around& around) {
-    const Value in = at(input);
+    const ValueSize in = at(input);
     return layer({.kind = LayerKind::linear, .weight = std::move(weight), .inputs = {input, -1}},
                  {.channels = in.channels, .rows = in.rows, .columns = columns}, around);
   }
 
   int resampled(LayerKind kind, const std::string& name, int input, Index channels) {
-    Value size = at(input);
+    ValueSize size = at(input);
     size.channels = channels;
     size.rows = kind == LayerKind::down ? size.rows / config_.scale_time : size.rows * config_.scale_time;
     size.columns =
@@ -166,10 +166,10 @@ float uniform(std::uint64_t state) {
 LayerList layer_list(const Config& config) { return Writer(config).write(); }
 
 double multiplications(const LayerList& list, const Layer& layer) {
-  const Value& out = list.values[static_cast<std::size_t>(layer.output)];
+  const ValueSize& out = list.values[static_cast<std::size_t>(layer.output)];
   const double inputs = static_cast<double>(channels_in(list, layer));
   const double outputs = static_cast<double>(out.count());
-  const Value& in = list.values[static_cast<std::size_t>(layer.inputs[0])];
+  const ValueSize& in = list.values[static_cast<std::size_t>(layer.inputs[0])];
   switch (layer.kind) {
     case LayerKind::convolution:
       return outputs * inputs * static_cast<double>(layer.kernel * layer.kernel);
@@ -194,8 +194,8 @@ double multiplications(const LayerList& list) {
 std::vector<Parameter> parameters(const Config& config, const LayerList& list) {
   std::vector<Parameter> all;
   for (const Layer& layer : list.layers) {
-    const Value& in = list.values[static_cast<std::size_t>(layer.inputs[0])];
-    const Value& out = list.values[static_cast<std::size_t>(layer.output)];
+    const ValueSize& in = list.values[static_cast<std::size_t>(layer.inputs[0])];
+    const ValueSize& out = list.values[static_cast<std::size_t>(layer.output)];
     const Index channels = channels_in(list, layer);
     if (!layer.norm.empty()) {
       for (const char* part : {".weight", ".bias"}) {

@@ -16,7 +16,7 @@ namespace sonde::separate {
 
 /// An array between two layers: (channels, rows, columns). Rows are frames and columns frequencies throughout; where
 /// the network's own program has them the other way round, nothing but the names of axes changes.
-struct Value {
+struct ValueSize {
   Index channels = 0, rows = 0, columns = 0;
   [[nodiscard]] Index count() const { return channels * rows * columns; }
 };
@@ -46,7 +46,7 @@ struct Layer {
 /// The network as data: values are made once, by the layers in their order. Value 0 is the input (input_channels,
 /// frames, band), the last value the output (stems * input_channels, frames, band).
 struct LayerList {
-  std::vector<Value> values;
+  std::vector<ValueSize> values;
   std::vector<Layer> layers;
 };
 

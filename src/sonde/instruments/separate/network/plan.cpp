@@ -33,7 +33,7 @@ struct Plan::Parts {
   Array values, scratch_memory;
   std::vector<Scratch> scratch;
   std::optional<Spectrum<float>> spectrum;
-  double spectrum_seconds = 0, samples_seconds = 0;
+  StepTime spectrum_time, samples_time;
 
   Parts(const Config& of, const ParameterValues& parameter_values, const PlanOptions& options, bool share);
   [[nodiscard]] float* place(int value) {
@@ -143,14 +143,14 @@ void Plan::Parts::collect_moments(const Step& step) {
 }
 
 View<float, 3> Plan::Parts::input_view() {
-  const Value& size = list.values.front();
+  const ValueSize& size = list.values.front();
   View<float, 3> view(place(0), size.channels, size.rows, size.columns);
   view.stride[0] = 1, view.stride[1] = size.columns * size.channels, view.stride[2] = size.channels;
   return view;
 }
 
 View<const float, 3> Plan::Parts::stem_view(Index stem) {
-  const Value& size = list.values.back();
+  const ValueSize& size = list.values.back();
   View<const float, 3> view(place(static_cast<int>(list.values.size()) - 1) + stem * config.input_channels(),
                             config.input_channels(), size.rows, size.columns);
   view.stride[0] = 1, view.stride[1] = size.columns * size.channels, view.stride[2] = size.channels;
@@ -161,17 +161,17 @@ void Plan::Parts::run(View<const float, 2> samples, View<float, 3> stems) {
   Stream stream(Device::cpu());
   Stopwatch watch;
   spectrum->forward(stream, samples, input_view());
-  spectrum_seconds = watch.seconds();
+  spectrum_time.add(watch.seconds());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     watch.restart();
     normalise(steps[i], norms[i]);
     run_step(steps[i], scratch);
     collect_moments(steps[i]);
-    steps[i].seconds = watch.seconds();
+    steps[i].time.add(watch.seconds());
   }
   watch.restart();
   for (Index stem = 0; stem < stems.extent[0]; ++stem) spectrum->inverse(stream, stem_view(stem), stems[stem]);
-  samples_seconds = watch.seconds();
+  samples_time.add(watch.seconds());
 }
 
 Plan::Plan(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -206,17 +206,24 @@ Plan::Bytes Plan::bytes_for(const Config& config, const PlanOptions& options) {
 }
 
 std::vector<Plan::Time> Plan::times() const {
-  std::vector<Time> all{{.stage = "spectrum", .method = "fourier", .seconds = parts_->spectrum_seconds}};
+  std::vector<Time> all;
+  const auto add = [&](std::string stage, std::string weight, std::string method, double work, const StepTime& time) {
+    all.push_back({.stage = std::move(stage),
+                   .weight = std::move(weight),
+                   .method = std::move(method),
+                   .multiplications = work,
+                   .seconds = time.last_s,
+                   .total_s = time.total_s,
+                   .calls = time.calls});
+  };
+  add("spectrum", "", "fourier", 0, parts_->spectrum_time);
   for (const Step& step : parts_->steps) {
     const char* const method = step.layer.kernel != 3                       ? "product"
                                : step.method == ConvolutionMethod::winograd ? "winograd"
                                                                             : "direct";
-    all.push_back({.stage = step.layer.stage,
-                   .method = method,
-                   .multiplications = multiplications(parts_->list, step.layer),
-                   .seconds = step.seconds});
+    add(step.layer.stage, step.layer.weight, method, multiplications(parts_->list, step.layer), step.time);
   }
-  all.push_back({.stage = "samples", .method = "fourier", .seconds = parts_->samples_seconds});
+  add("samples", "", "fourier", 0, parts_->samples_time);
   return all;
 }
 
@@ -229,7 +236,7 @@ Plan::Bytes Plan::bytes() const {
 }
 
 View<const float, 3> Plan::value(int index) const {
-  const Value& size = parts_->list.values[static_cast<std::size_t>(index)];
+  const ValueSize& size = parts_->list.values[static_cast<std::size_t>(index)];
   return {parts_->place(index), size.rows, size.columns, size.channels};
 }
 

@@ -36,14 +36,16 @@ class Plan {
   Plan& operator=(Plan&&) noexcept;
   ~Plan();
 
-  /// One chunk (audio channels, chunk) to (stems, audio channels, chunk).
+  /// One chunk (audio channels, chunk) to (stems, audio channels, chunk). Takes no memory.
   void run(View<const float, 2> samples, View<float, 3> stems);
 
   struct Time {
     std::string stage;   ///< of Layer, or "spectrum" and "samples"
+    std::string weight;  ///< of Layer; empty without one
     std::string method;  ///< "product", "direct", "winograd", "fourier"
     double multiplications = 0;
-    double seconds = 0;  ///< in the last run
+    double seconds = 0, total_s = 0;  ///< in the last run, and in all of them
+    Index calls = 0;
   };
   /// One for each layer, and the two transforms.
   [[nodiscard]] std::vector<Time> times() const;

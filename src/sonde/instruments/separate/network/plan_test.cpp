@@ -87,7 +87,7 @@ TEST_P(PlanOf, HasEveryValueOfTheReferenceNetwork) {
     if (replaced[i]) continue;
     SCOPED_TRACE(i == 0 ? "input" : list.layers[i - 1].stage + " " + list.layers[i - 1].weight);
     const auto view = plan.value(static_cast<int>(i));
-    const Value& size = list.values[i];
+    const ValueSize& size = list.values[i];
     std::vector<double> got;
     for (Index c = 0; c < size.channels; ++c) {
       for (Index r = 0; r < size.rows; ++r) {

@@ -103,7 +103,7 @@ ReferenceNetwork::ReferenceNetwork(const Config& config, const ParameterValues& 
     : config_(config), list_(layer_list(config)), values_(values), made_(list_.values.size()) {}
 
 View<double, 3> ReferenceNetwork::view(int index) {
-  const Value& size = list_.values[static_cast<std::size_t>(index)];
+  const ValueSize& size = list_.values[static_cast<std::size_t>(index)];
   return {made_[static_cast<std::size_t>(index)].data(), size.channels, size.rows, size.columns};
 }
 
@@ -149,7 +149,7 @@ std::vector<double> ReferenceNetwork::before(const Layer& layer) {
 
 void ReferenceNetwork::apply(const Layer& layer) {
   auto& made = made_[static_cast<std::size_t>(layer.output)];
-  const Value& size = list_.values[static_cast<std::size_t>(layer.output)];
+  const ValueSize& size = list_.values[static_cast<std::size_t>(layer.output)];
   if (layer.kind == LayerKind::product) {
     made = value(layer.inputs[0]);
     for (std::size_t n = 0; n < made.size(); ++n) made[n] *= value(layer.inputs[1])[n];
@@ -161,7 +161,7 @@ void ReferenceNetwork::apply(const Layer& layer) {
     made.assign(static_cast<std::size_t>(size.count()), 0);
   }
   const std::vector<double> joined = before(layer);
-  const Value& in = list_.values[static_cast<std::size_t>(layer.inputs[0])];
+  const ValueSize& in = list_.values[static_cast<std::size_t>(layer.inputs[0])];
   const View<const double, 3> x(joined.data(), static_cast<Index>(joined.size()) / (in.rows * in.columns), in.rows,
                                 in.columns);
   const auto weights = elements(values_, layer.weight);

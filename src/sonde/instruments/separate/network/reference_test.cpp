@@ -54,7 +54,7 @@ TEST_P(ReferenceNetworkOn, GivesEveryStageAndTheOutputOfPyTorch) {
     const auto file = folder / ("stage_" + name + ".npy");
     if (!std::filesystem::exists(file)) continue;
     auto expected = doubles(read_npy(file.string()));
-    const Value& size = list.values[static_cast<std::size_t>(index)];
+    const ValueSize& size = list.values[static_cast<std::size_t>(index)];
     if (name.ends_with("conv")) expected = exchanged(expected, size.channels, size.columns, size.rows);
     EXPECT_LT(relative_difference(network.value(index), expected), rounding_of_the_other);
     ++compared;

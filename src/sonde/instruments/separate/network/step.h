@@ -23,6 +23,12 @@ struct ScratchSizes {
   [[nodiscard]] Index sum() const { return inputs + patches + products; }
 };
 
+struct StepTime {
+  double last_s = 0, total_s = 0;
+  Index calls = 0;
+  void add(double seconds) { last_s = seconds, total_s += seconds, ++calls; }
+};
+
 /// An input of a layer: (rows, columns, channels).
 struct Input {
   const float* data = nullptr;
@@ -36,7 +42,7 @@ struct Step {
   ConvolutionMethod method = ConvolutionMethod::direct;  ///< of 3 x 3 convolutions
   Activation activation = Activation::relu;
   float alpha = 1;
-  Value in, out;                            ///< `in` of the first input
+  ValueSize in, out;                        ///< `in` of the first input
   Index channels = 0;                       ///< of all inputs
   Index scale_rows = 1, scale_columns = 1;  ///< of down and up
   Index group_rows = 1;                     ///< rows that one product takes: of the output, of `up` those of the input
@@ -47,7 +53,7 @@ struct Step {
   std::vector<float> scale, shift;   ///< (channels): the norm; empty without norm and activation
   bool sums_output = false;          ///< a later norm needs the moments of the output
   std::vector<double> band_moments;  ///< (bands, 2, output channels)
-  double seconds = 0;
+  StepTime time{};
 
   /// Whether products read something else than the inputs themselves.
   [[nodiscard]] bool changes_inputs() const { return !layer.norm.empty() || layer.activate; }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
 
@@ -58,6 +59,15 @@ Output mix_output(const std::vector<std::string>& stems, std::string_view text) 
   }
 }
 
+Output residual_output(const std::vector<std::string>& stems, std::string_view name) {
+  Output output{.name = "residual", .stems = std::vector<double>(stems.size(), -1), .mixture = 1};
+  if (to_lower(name) == "all") return output;
+  const Output stem = stem_output(stems, name, setting("residual"));
+  for (std::size_t i = 0; i < stems.size(); ++i) output.stems[i] = 0 - stem.stems[i];
+  output.name = "no_" + stem.name;
+  return output;
+}
+
 /// A name as a part of a path.
 std::string sanitised(std::string_view name) {
   std::string kept;
@@ -72,8 +82,7 @@ std::string sanitised(std::string_view name) {
 
 }  // namespace
 
-std::vector<Output> choose_outputs(const std::vector<std::string>& stems, const std::string& names,
-                                   const std::vector<std::string>& mixes) {
+std::vector<Output> choose_outputs(const std::vector<std::string>& stems, const std::string& names, const Sums& sums) {
   std::vector<Output> outputs;
   if (names.empty()) {
     for (const std::string& each : stems) outputs.push_back(stem_output(stems, each, ""));
@@ -81,7 +90,8 @@ std::vector<Output> choose_outputs(const std::vector<std::string>& stems, const 
   for (const std::string& each : split(names, ',')) {
     if (!names.empty()) outputs.push_back(stem_output(stems, trim(each), setting("stems")));
   }
-  for (const std::string& each : mixes) outputs.push_back(mix_output(stems, each));
+  for (const std::string& each : sums.mixes) outputs.push_back(mix_output(stems, each));
+  for (const std::string& each : sums.residuals) outputs.push_back(residual_output(stems, each));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       if (to_lower(outputs[i].name) != to_lower(outputs[k].name)) continue;
@@ -92,8 +102,22 @@ std::vector<Output> choose_outputs(const std::vector<std::string>& stems, const 
   return outputs;
 }
 
-std::string output_path(const std::string& folder, const std::string& pattern, const std::string& input,
-                        const std::string& model, const std::string& stem, AudioFormat format) {
+std::string output_path(const std::string& folder, const std::string& pattern, const PathWords& words) {
+  const auto value = [&](const std::string& word) -> std::string {
+    if (word == "{file}") return sanitised(words.file);
+    if (word == "{stem}") return sanitised(words.stem);
+    if (word == "{model}") return sanitised(words.model);
+    if (word != "{dir}") {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{} = {}: unknown word {}; expected {{file}}, {{stem}}, {{model}} or {{dir}}",
+                              setting("template"), pattern, word));
+    }
+    std::string folders = ".";
+    for (const std::string& each : split(words.dir, '/')) {
+      if (!each.empty()) folders += "/" + sanitised(each);
+    }
+    return folders;
+  };
   std::string path;
   for (std::size_t at = 0; at < pattern.size();) {
     if (pattern[at] != '{') {
@@ -102,17 +126,7 @@ std::string output_path(const std::string& folder, const std::string& pattern, c
     }
     const std::size_t end = pattern.find('}', at);
     const std::string word = pattern.substr(at, end == std::string::npos ? end : end - at + 1);
-    if (word == "{file}") {
-      path += sanitised(std::filesystem::path(input).stem().string());
-    } else if (word == "{stem}") {
-      path += sanitised(stem);
-    } else if (word == "{model}") {
-      path += sanitised(std::filesystem::path(model).stem().string());
-    } else {
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{} = {}: unknown word {}; expected {{file}}, {{stem}} or {{model}}", setting("template"),
-                              pattern, word));
-    }
+    path += value(word);
     at += word.size();
   }
   const std::filesystem::path relative = std::filesystem::path(path).lexically_normal();
@@ -120,7 +134,34 @@ std::string output_path(const std::string& folder, const std::string& pattern, c
     throw Error(ErrorKind::bad_input, fmt::format("{} = {}: leaves the output folder; expected names below it",
                                                   setting("template"), pattern));
   }
-  return (std::filesystem::path(folder) / relative).string() + ending(format);
+  return (std::filesystem::path(folder) / relative).string();
+}
+
+std::vector<FoundInput> find_inputs(const std::vector<std::string>& names, bool recursive) {
+  static const std::vector<std::string> endings = {".wav",  ".aif", ".aiff", ".flac", ".ogg", ".oga",
+                                                   ".opus", ".mp3", ".w64",  ".rf64", ".caf"};
+  std::vector<FoundInput> found;
+  for (const std::string& name : names) {
+    if (!is_folder(name)) {
+      found.push_back({name});
+      continue;
+    }
+    std::vector<std::filesystem::path> entries = recursive ? entries_below(name) : entries_of(name);
+    std::sort(entries.begin(), entries.end());
+    const std::size_t before = found.size();
+    for (const std::filesystem::path& each : entries) {
+      if (!is_plain_file(each) || std::count(endings.begin(), endings.end(), to_lower(each.extension().string())) == 0)
+        continue;
+      const std::filesystem::path dir = each.parent_path().lexically_relative(name);
+      found.push_back({each.string(), dir == "." ? "" : dir.generic_string()});
+    }
+    if (found.size() == before) {
+      throw Error(ErrorKind::bad_input,
+                  fmt::format("{}: a folder without audio files; expected WAV, AIFF, FLAC, Ogg or MP3", name))
+          .hint(recursive ? "" : fmt::format("use {} to look into the folders in it", setting("recursive")));
+    }
+  }
+  return found;
 }
 
 }  // namespace sonde::separate

@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "sonde/instruments/separate/audio/audio_writer.h"
-
 namespace sonde::separate {
 
 /// One file that is written: a sum of stems and of the mixture.
@@ -15,17 +13,39 @@ struct Output {
   double mixture = 0;         ///< factor of what was separated
 };
 
-/// The outputs that are asked for: the stems of `names` ("kick, snare"; empty: all), then one for each of `mixes`
-/// ("drumless = mixture - drums", "cymbals = ride + crash"). Names are compared without case. Throws Error(bad_input)
-/// for unknown names (with the nearest), for a mix that is no sum, and for two outputs of one name.
-[[nodiscard]] std::vector<Output> choose_outputs(const std::vector<std::string>& stems, const std::string& names,
-                                                 const std::vector<std::string>& mixes);
+/// Outputs beside the stems.
+struct Sums {
+  std::vector<std::string> mixes{};      ///< "drumless = mixture - drums", "cymbals = ride + crash"
+  std::vector<std::string> residuals{};  ///< "drums": no_drums, the mixture without it; "all": residual, without all
+};
 
-/// Where an output goes: `pattern` below `folder`, with {file} the input's name without ending, {stem} the output's and
-/// {model} the checkpoint's; a slash makes folders. Of names only letters, digits, dots, underscores, hyphens and
-/// blanks are kept, and no dot in front. Throws Error(bad_input) for other words in braces and for a pattern that
-/// leaves the folder.
-[[nodiscard]] std::string output_path(const std::string& folder, const std::string& pattern, const std::string& input,
-                                      const std::string& model, const std::string& stem, AudioFormat format);
+/// The outputs that are asked for: the stems of `names` ("kick, snare"; empty: all), then `sums`. Names are compared
+/// without case. Throws Error(bad_input) for unknown names (with the nearest), for a mix that is no sum, and for two
+/// outputs of one name.
+[[nodiscard]] std::vector<Output> choose_outputs(const std::vector<std::string>& stems, const std::string& names = "",
+                                                 const Sums& sums = {});
+
+/// What the words of a pattern stand for.
+struct PathWords {
+  std::string file{};   ///< {file}: its name without ending
+  std::string dir{};    ///< {dir}: folders, "a/b" or empty
+  std::string model{};  ///< {model}: its name without ending
+  std::string stem{};   ///< {stem}
+};
+
+/// Where an output goes, without ending: `pattern` below `folder` with its words replaced; a slash makes folders. Of
+/// names only letters, digits, dots, underscores, hyphens and blanks are kept, and no dot in front. Throws
+/// Error(bad_input) for other words in braces and for a pattern that leaves the folder.
+[[nodiscard]] std::string output_path(const std::string& folder, const std::string& pattern, const PathWords& words);
+
+/// A file that is separated, and where it was found.
+struct FoundInput {
+  std::string path;
+  std::string dir{};  ///< of a file in a named folder: the folders between, "a/b"
+};
+
+/// The named files, and of named folders the audio files in them (`recursive`: and below), by name. Throws
+/// Error(bad_input) for a folder without any.
+[[nodiscard]] std::vector<FoundInput> find_inputs(const std::vector<std::string>& names, bool recursive);
 
 }  // namespace sonde::separate

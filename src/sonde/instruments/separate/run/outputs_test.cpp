@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/support/errors.h"
+#include "tests/support/files.h"
 
 namespace sonde::separate {
 namespace {
@@ -15,15 +19,16 @@ using ::testing::ElementsAre;
 const std::vector<std::string> drums = {"Kick", "Snare", "Ride", "Crash"};
 
 TEST(ChooseOutputs, TakesAllStemsOrTheNamedOnesWithoutCase) {
-  EXPECT_EQ(choose_outputs(drums, "", {}).size(), 4U);
-  const auto two = choose_outputs(drums, "snare, KICK", {});
+  EXPECT_EQ(choose_outputs(drums).size(), 4U);
+  const auto two = choose_outputs(drums, "snare, KICK");
   ASSERT_EQ(two.size(), 2U);
   EXPECT_EQ(two[0].name, "Snare");
   EXPECT_THAT(two[1].stems, ElementsAre(1, 0, 0, 0));
 }
 
 TEST(ChooseOutputs, AddsAndSubtracts) {
-  const auto all = choose_outputs(drums, "kick", {"cymbals=Ride+Crash", "drumless = mixture - kick - snare"});
+  const auto all =
+      choose_outputs(drums, "kick", {.mixes = {"cymbals=Ride+Crash", "drumless = mixture - kick - snare"}});
   ASSERT_EQ(all.size(), 3U);
   EXPECT_THAT(all[1].stems, ElementsAre(0, 0, 1, 1));
   EXPECT_EQ(all[2].name, "drumless");
@@ -32,28 +37,62 @@ TEST(ChooseOutputs, AddsAndSubtracts) {
 }
 
 TEST(ChooseOutputs, NamesTheNearestStem) {
-  EXPECT_EQ(error_of(ErrorKind::bad_input, [] { (void)choose_outputs(drums, "snar", {}); }),
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [] { (void)choose_outputs(drums, "snar"); }),
             "error: --stems: unknown stem \"snar\"; did you mean \"Snare\"?\nhint: this network has Kick, Snare, Ride "
             "and Crash");
-  EXPECT_EQ(error_of(ErrorKind::bad_input, [] { (void)choose_outputs(drums, "", {"x"}); }),
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [] { (void)choose_outputs(drums, "", {.mixes = {"x"}}); }),
             "error: --mix x: not a sum; expected NAME=a+b-c");
-  EXPECT_EQ(error_of(ErrorKind::bad_input, [] { (void)choose_outputs(drums, "", {"kick=ride"}); }),
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [] { (void)choose_outputs(drums, "", {.mixes = {"kick=ride"}}); }),
             "error: two outputs are called \"kick\"; expected a name of its own for each");
 }
 
+TEST(ChooseOutputs, ResidualsAreTheMixtureWithoutStems) {
+  const auto all = choose_outputs(drums, "kick", {.residuals = {"snare", "all"}});
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[1].name, "no_Snare");
+  EXPECT_EQ(all[1].mixture, 1);
+  EXPECT_THAT(all[1].stems, ElementsAre(0, -1, 0, 0));
+  EXPECT_EQ(all[2].name, "residual");
+  EXPECT_EQ(all[2].mixture, 1);
+  EXPECT_THAT(all[2].stems, ElementsAre(-1, -1, -1, -1));
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [] { (void)choose_outputs(drums, "", {.residuals = {"kik"}}); }),
+            "error: --residual: unknown stem \"kik\"; did you mean \"Kick\"?\nhint: this network has Kick, Snare, Ride "
+            "and Crash");
+}
+
 TEST(OutputPath, FillsInThePattern) {
-  EXPECT_EQ(output_path("out", "{file}/{stem}", "songs/My song.v2.flac", "DrumSep.ckpt", "kick", AudioFormat::wav),
-            "out/My song.v2/kick.wav");
-  EXPECT_EQ(output_path("out", "{file}_({stem})_{model}", "a.wav", "m/DrumSep.ckpt", "hi/../hat", AudioFormat::flac),
-            "out/a_(hi..hat)_DrumSep.flac");
+  const PathWords words{.file = "My song.v2", .dir = "b/c", .model = "DrumSep", .stem = "hi/../hat"};
+  EXPECT_EQ(output_path("out", "{file}/{stem}", words), "out/My song.v2/hi..hat");
+  EXPECT_EQ(output_path("out", "{dir}/{file}_({stem})_{model}", words), "out/b/c/My song.v2_(hi..hat)_DrumSep");
+  EXPECT_EQ(output_path("out", "{dir}/{file}", {.file = "a"}), "out/a");
 }
 
 TEST(OutputPath, StaysBelowTheFolder) {
-  EXPECT_EQ(
-      error_of(ErrorKind::bad_input, [] { (void)output_path("o", "../{stem}", "a", "m", "k", AudioFormat::wav); }),
-      "error: --template = ../{stem}: leaves the output folder; expected names below it");
-  EXPECT_EQ(error_of(ErrorKind::bad_input, [] { (void)output_path("o", "{song}", "a", "m", "k", AudioFormat::wav); }),
-            "error: --template = {song}: unknown word {song}; expected {file}, {stem} or {model}");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [] { (void)output_path("o", "../{stem}", {.stem = "k"}); }),
+            "error: --template = ../{stem}: leaves the output folder; expected names below it");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [] { (void)output_path("o", "{song}", {}); }),
+            "error: --template = {song}: unknown word {song}; expected {file}, {stem}, {model} or {dir}");
+}
+
+TEST(FindInputs, TakesTheAudioFilesOfFoldersByName) {
+  const sonde::testing::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "in/b");
+  for (const char* name : {"in/z.flac", "in/a.WAV", "in/notes.txt", "in/b/c.mp3"})
+    std::ofstream(folder.file(name)) << "";
+  const auto found = [&](bool recursive) {
+    std::string text;
+    for (const FoundInput& each : find_inputs({"one.wav", folder.file("in")}, recursive)) {
+      text += each.dir + ":" + std::filesystem::path(each.path).filename().string() + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(found(false), ":one.wav :a.WAV :z.flac ");
+  EXPECT_EQ(found(true), ":one.wav :a.WAV b:c.mp3 :z.flac ");
+  std::filesystem::create_directories(folder.path() / "empty");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { (void)find_inputs({folder.file("empty")}, false); }),
+            "error: " + folder.file("empty") +
+                ": a folder without audio files; expected WAV, AIFF, FLAC, Ogg or MP3\nhint: use --recursive to look "
+                "into the folders in it");
 }
 
 }  // namespace

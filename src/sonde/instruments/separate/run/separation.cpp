@@ -4,26 +4,40 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <vector>
+#include <future>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/base/paths.h"
+#include "sonde/engine/base/run_files.h"
+#include "sonde/engine/base/sha256.h"
+#include "sonde/engine/base/version.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/feed.h"
+#include "sonde/engine/io/file.h"
+#include "sonde/engine/report/json.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/engine/report/spread.h"
 
 namespace sonde::separate {
 namespace {
 
-// Samples that are decoded, separated and written together.
+// Samples that are decoded and separated together, and how many such blocks there are.
 constexpr Index samples_at_once = 65536;
+constexpr std::size_t blocks_ahead = 4;
 
 struct Spread {
   double mean = 0, deviation = 1;
 };
 
 /// Of the mean of all channels over the whole file, by the update of Chan, Golub and LeVeque (1983).
-Spread spread_of(const SeparationTask& task, const AudioReadOptions& reading) {
-  AudioReader reader(task.input, reading);
+Spread spread_of(const std::string& path, const AudioReadOptions& reading) {
+  AudioReader reader(path, reading);
   double count = 0, mean = 0, squares = 0;
   while (true) {
     const auto part = reader.read(samples_at_once);
@@ -45,103 +59,329 @@ Spread spread_of(const SeparationTask& task, const AudioReadOptions& reading) {
   return deviation > 0 ? Spread{mean, deviation} : Spread{};  // silence is separated as it is
 }
 
-/// Takes finished stems to the files, and listens to them.
-class Writers {
+/// What is decoded ahead. The first block of a file says what the file is, the last one has no samples.
+struct Block {
+  AudioInfo info;
+  Index frames = 0, source_frames = 0, zeroed = 0;
+  Spread spread;
+  std::vector<float> samples;
+  double seconds = 0;
+};
+
+/// The samples of all files, one after the other.
+class Decoding {
  public:
-  Writers(const SeparationTask& task, const AudioWriteOptions& options, Index channels)
-      : task_(task), channels_(channels) {
-    for (std::size_t i = 0; i < task.outputs.size(); ++i) {
-      make_folders(std::filesystem::path(task.paths[i]).parent_path());
-      AudioWriteOptions own = options;
-      own.stream = i;
-      writers_.emplace_back(task.paths[i], own);
-    }
-    squares_.resize(writers_.size());
-  }
+  Decoding(std::vector<std::string> paths, const AudioReadOptions& options, bool normalise)
+      : paths_(std::move(paths)), options_(options), normalise_(normalise) {}
 
-  /// What will come out next, at the end of it.
-  void remember_mixture(const std::vector<float>& samples, Index count) {
-    const std::size_t before = mixture_.size() / static_cast<std::size_t>(channels_);
-    const std::size_t after = before + static_cast<std::size_t>(count);
-    std::vector<float> joined(after * static_cast<std::size_t>(channels_));
-    for (Index c = 0; c < channels_; ++c) {
-      const auto row = static_cast<std::size_t>(c);
-      std::copy_n(mixture_.begin() + static_cast<std::ptrdiff_t>(row * before), before,
-                  joined.begin() + static_cast<std::ptrdiff_t>(row * after));
-      std::copy_n(samples.begin() + static_cast<std::ptrdiff_t>(row) * count, count,
-                  joined.begin() + static_cast<std::ptrdiff_t>(row * after + before));
+  bool operator()(Block& block) {
+    const Stopwatch watch;
+    if (!reader_) {
+      if (next_ == paths_.size()) return false;
+      spread_ = normalise_ ? spread_of(paths_[next_], options_) : Spread{};
+      reader_.emplace(paths_[next_], options_);
     }
-    mixture_ = std::move(joined);
-  }
-
-  void take(View<const float, 3> stems) {
-    const Index count = stems.extent[2];
-    const auto held = static_cast<Index>(mixture_.size()) / channels_;
-    const View<const float, 2> mixture(mixture_.data(), channels_, held);
-    made_.resize(static_cast<std::size_t>(channels_ * count));
-    const View<float, 2> made(made_.data(), channels_, count);
-    for (std::size_t o = 0; o < writers_.size(); ++o) {
-      sum(task_.outputs[o], stems, mixture, made);
-      for (const float x : made_) squares_[o] += static_cast<double>(x) * static_cast<double>(x);
-      writers_[o].write(made);
-    }
-    listen(stems, mixture);
-    // What is left of the mixture moves to the front.
-    std::vector<float> rest(static_cast<std::size_t>(channels_ * (held - count)));
-    for (Index c = 0; c < channels_; ++c) {
-      for (Index i = count; i < held; ++i)
-        rest[static_cast<std::size_t>(c * (held - count) + i - count)] = mixture(c, i);
-    }
-    mixture_ = std::move(rest);
-    samples_ += count;
-  }
-
-  void commit() {
-    for (AudioWriter& each : writers_) each.commit();
-  }
-
-  void report(SeparationResult& result) const {
-    result.samples = samples_;
-    for (std::size_t o = 0; o < writers_.size(); ++o) {
-      const double rms = std::sqrt(squares_[o] / std::max(1.0, static_cast<double>(samples_ * channels_)));
-      result.outputs.push_back({.peak = writers_[o].peak(), .rms = rms, .clipped = writers_[o].clipped()});
-    }
-    result.consistency_db = 10 * std::log10((difference_ + 1e-30) / (energy_ + 1e-30));
+    block.samples = reader_->read(samples_at_once);
+    block.info = reader_->info();
+    block.frames = reader_->frames(), block.source_frames = reader_->source_frames();
+    block.zeroed = reader_->zeroed();
+    block.spread = spread_;
+    if (block.samples.empty()) reader_.reset(), ++next_;
+    block.seconds = watch.seconds();
+    return true;
   }
 
  private:
-  static void sum(const Output& output, View<const float, 3> stems, View<const float, 2> mixture, View<float, 2> to) {
-    for (Index c = 0; c < to.extent[0]; ++c) {
-      for (Index i = 0; i < to.extent[1]; ++i) {
-        double value = output.mixture == 0 ? 0 : output.mixture * static_cast<double>(mixture(c, i));
-        for (std::size_t s = 0; s < output.stems.size(); ++s) {
-          if (output.stems[s] != 0) value += output.stems[s] * static_cast<double>(stems(static_cast<Index>(s), c, i));
-        }
-        to(c, i) = static_cast<float>(value);
-      }
-    }
-  }
-
-  void listen(View<const float, 3> stems, View<const float, 2> mixture) {
-    for (Index c = 0; c < channels_; ++c) {
-      for (Index i = 0; i < stems.extent[2]; ++i) {
-        const auto x = static_cast<double>(mixture(c, i));
-        double rest = -x;
-        for (Index s = 0; s < stems.extent[0]; ++s) rest += static_cast<double>(stems(s, c, i));
-        energy_ += x * x;
-        difference_ += rest * rest;
-      }
-    }
-  }
-
-  const SeparationTask& task_;
-  Index channels_;
-  std::vector<AudioWriter> writers_;
-  std::vector<double> squares_;
-  std::vector<float> mixture_, made_;  ///< (channels, count): what was read and is not written yet
-  Index samples_ = 0;
-  double energy_ = 0, difference_ = 0;
+  std::vector<std::string> paths_;
+  AudioReadOptions options_;
+  bool normalise_;
+  std::size_t next_ = 0;
+  std::optional<AudioReader> reader_;
+  Spread spread_;
 };
+
+std::string kept_path(const SeparationTask& task) {
+  return (task.record.empty() ? task.paths.front() : task.record) + ".part";
+}
+
+/// All that decides the samples of the stems of one file, a line for each thing.
+std::string origin_of(const SeparationTask& task, const SeparationSettings& settings, const Config& config) {
+  std::error_code none;
+  const auto changed = std::filesystem::last_write_time(task.input, none).time_since_epoch().count();
+  const AudioReadOptions& reading = settings.reading;
+  return fmt::format("input {}, {} bytes of {}\noverlap {}\npolicy {}\nchunk {}\nshifts {}\ntta {}\n",
+                     std::filesystem::path(task.input).filename().string(), file_bytes(task.input).value_or(0), changed,
+                     settings.overlap, settings.policy == Policy::fade ? "fade" : "uniform", config.chunk,
+                     settings.shifts, settings.tta) +
+         fmt::format("start {} s\nseconds {}\ndownmix {}\nnan {}\nresample_quality {}\n", reading.from_s,
+                     reading.seconds, static_cast<int>(reading.downmix), static_cast<int>(reading.non_finite),
+                     static_cast<int>(reading.quality)) +
+         settings.origin;
+}
+
+/// The same with what decides the files.
+std::string identity_of(const SeparationTask& task, const SeparationSettings& settings, const std::string& origin) {
+  std::string text = origin;
+  const AudioWriteOptions& file = settings.writing.file;
+  for (std::size_t i = 0; i < task.outputs.size(); ++i) {
+    text += fmt::format("{} {} {}\n", std::filesystem::path(task.paths[i]).filename().string(), task.outputs[i].mixture,
+                        fmt::join(task.outputs[i].stems, " "));
+  }
+  text +=
+      fmt::format("{} {} {} {} {}", static_cast<int>(file.format), static_cast<int>(file.type),
+                  static_cast<int>(file.dither), static_cast<int>(settings.writing.clip), settings.writing.keep_rate);
+  return hexadecimal(sha256(text));
+}
+
+/// Whether an earlier run has written all files of this task.
+bool is_complete(const SeparationTask& task, const std::string& identity) {
+  const std::string summary = task.record + ".json";
+  if (task.record.empty() || !is_plain_file(summary)) return false;
+  for (const std::string& path : task.paths) {
+    if (!is_plain_file(path)) return false;
+  }
+  const InRun none(nullptr);  // looking at it makes no input of it
+  try {
+    const Value found = read_json(summary);
+    const Value* const of = found.find("identity");
+    return of != nullptr && of->is_text() && of->as_text() == identity;
+  } catch (const Error&) {
+    return false;  // whatever it is, it is no summary of these files
+  }
+}
+
+/// The network as Demixer calls it: several passes where they are asked for, each chunk timed.
+class TimedNetwork {
+ public:
+  TimedNetwork(const Config& config, const SeparationSettings& settings, Plan& plan, ProgressMeter& meter)
+      : plan_(plan), meter_(meter), tta_(settings.tta) {
+    if (!tta_) return;
+    changed_.resize(static_cast<std::size_t>(config.audio_channels * config.chunk));
+    made_.resize(changed_.size() * config.stems().size());
+  }
+
+  void operator()(View<const float, 2> samples, View<float, 3> stems) {
+    check_interrupt();  // here, so that the chunk before is finished
+    const Stopwatch watch;
+    plan_.run(samples, stems);
+    if (tta_) add_others(samples, stems);
+    seconds_.push_back(watch.seconds());
+    meter_.advance();
+  }
+
+  void reserve(Index chunks) { seconds_.reserve(static_cast<std::size_t>(chunks)); }
+
+  void report(SeparationTimes& times) const {
+    if (seconds_.empty()) return;
+    times.first_chunk = seconds_.front();
+    for (const double each : seconds_) times.network += each;
+    times.chunk_median = median(seconds_);
+    times.slow_chunks =
+        std::count_if(seconds_.begin(), seconds_.end(), [&](double each) { return each > 2 * times.chunk_median; });
+  }
+
+ private:
+  void add_others(View<const float, 2> samples, View<float, 3> stems) {
+    const Index channels = samples.extent[0], chunk = samples.extent[1];
+    const View<float, 2> changed(changed_.data(), channels, chunk);
+    const View<float, 3> made(made_.data(), stems.extent[0], channels, chunk);
+    Index passes = 1;
+    for (const bool negated : {false, true}) {
+      if (!negated && channels == 1) continue;  // there is no other order
+      ++passes;
+      for (Index c = 0; c < channels; ++c) {
+        for (Index i = 0; i < chunk; ++i) {
+          changed(c, i) = negated ? -samples(c, i) : samples(channels - 1 - c, i);
+        }
+      }
+      plan_.run(changed, made);
+      for (Index s = 0; s < stems.extent[0]; ++s) {
+        for (Index c = 0; c < channels; ++c) {
+          for (Index i = 0; i < chunk; ++i) {
+            stems(s, c, i) += negated ? -made(s, c, i) : made(s, channels - 1 - c, i);
+          }
+        }
+      }
+    }
+    for (Index i = 0; i < stems.count(); ++i) stems.data[i] /= static_cast<float>(passes);
+  }
+
+  Plan& plan_;
+  ProgressMeter& meter_;
+  bool tta_;
+  std::vector<float> changed_, made_;
+  std::vector<double> seconds_;
+};
+
+/// A file whose stems are on disk, but not in their files.
+struct Separated {
+  SeparationTask task;
+  Spool spool;
+  SourceLength source;
+  std::string identity;
+  SeparationResult result;
+};
+
+/// Removes what is kept of a file, unless a later run is to continue it.
+void abandon(Spool& spool) {
+  const bool nothing = spool.pass() == 0 && spool.finished() == 0;
+  if (nothing || !interrupt_requested()) spool.remove();
+}
+
+class FileSeparation {
+ public:
+  FileSeparation(const SeparationSettings& settings, const Config& config, Plan& plan, Feed<Block>& feed)
+      : settings_(settings), config_(config), plan_(plan), feed_(feed) {}
+
+  Separated separate(const SeparationTask& task) {
+    const std::string origin = origin_of(task, settings_, config_);
+    const Spool::Layout layout{.channels = config_.audio_channels, .stems = static_cast<Index>(config_.stems().size())};
+    std::optional<Spool> kept = settings_.resume ? Spool::resume(kept_path(task), origin, layout) : std::nullopt;
+    if (!kept) kept.emplace(Spool::begin(kept_path(task), origin, layout));
+    Separated made{.task = task,
+                   .spool = std::move(*kept),
+                   .source = {},
+                   .identity = identity_of(task, settings_, origin),
+                   .result = {}};
+    try {
+      compute(made);
+    } catch (...) {
+      abandon(made.spool);
+      throw;
+    }
+    return made;
+  }
+
+ private:
+  void compute(Separated& made) {
+    const Stopwatch watch;
+    SeparationResult& result = made.result;
+    Spool& spool = made.spool;
+    auto block = next(result.times);
+    result.input = block->info;
+    result.resumed_at = spool.pass() > 0 ? spool.samples() : spool.finished();
+    made.source = {.rate = block->info.rate, .samples = block->source_frames};
+    DemixSettings joining = demix_settings(config_, settings_);
+    joining.mean = block->spread.mean, joining.deviation = block->spread.deviation;
+    const Index passes = chunk_count(joining, block->frames) * settings_.shifts;
+    ProgressMeter meter("separating " + std::filesystem::path(made.task.input).filename().string(), passes, "chunks");
+    TimedNetwork network(config_, settings_, plan_, meter);
+    network.reserve(passes);
+    const auto call = [&network](View<const float, 2> samples, View<float, 3> stems) { network(samples, stems); };
+    const auto ended = [&](const Demixer& demixer) {
+      result.chunks += demixer.chunks_done();
+      result.unweighted += demixer.unweighted_samples();
+    };
+
+    if (spool.pass() == 0) {
+      const auto append = [&spool](View<const float, 2> mixture, View<const float, 3> stems) {
+        spool.append(mixture, stems);
+      };
+      Demixer demixer(joining, call, append, spool.finished());
+      for (; !block->samples.empty(); block = next(result.times)) {
+        const Index count = static_cast<Index>(block->samples.size()) / config_.audio_channels;
+        demixer.push({block->samples.data(), config_.audio_channels, count});
+      }
+      demixer.finish();
+      ended(demixer);
+      spool.end_pass();
+    } else {
+      while (!block->samples.empty()) block = next(result.times);
+    }
+    result.zeroed = block->zeroed;
+    block = {};
+    result.samples = spool.samples();
+    while (spool.pass() < settings_.shifts) {
+      ended(shifted_pass(spool, joining, call));
+      spool.end_pass();
+    }
+    network.report(result.times);
+    result.times.joining = watch.seconds() - result.times.network - result.times.waiting;
+  }
+
+  /// The file again, from another sample on in a circle.
+  Demixer shifted_pass(Spool& spool, const DemixSettings& joining, const Demixer::Network& network) const {
+    const Index all = spool.samples(), shift = all / settings_.shifts * spool.pass(), channels = config_.audio_channels;
+    const auto add = [&](View<const float, 2>, View<const float, 3> stems) {
+      spool.add(shift + spool.finished(), stems);
+    };
+    Demixer demixer(joining, network, add, spool.finished());
+    std::vector<float> frames;
+    for (Index done = 0; done < all;) {
+      const Index first = (shift + done) % all, count = std::min({samples_at_once, all - done, all - first});
+      frames.resize(static_cast<std::size_t>(count * spool.frame()));
+      spool.read(first, frames);
+      View<const float, 2> mixture(frames.data(), channels, count);
+      mixture.stride[0] = 1, mixture.stride[1] = spool.frame();
+      demixer.push(mixture);
+      done += count;
+    }
+    demixer.finish();
+    return demixer;
+  }
+
+  Feed<Block>::Lease next(SeparationTimes& times) {
+    const Stopwatch watch;
+    auto block = feed_.next();
+    times.waiting += watch.seconds();
+    times.decode += block->seconds;
+    return block;
+  }
+
+  const SeparationSettings& settings_;
+  const Config& config_;
+  Plan& plan_;
+  Feed<Block>& feed_;
+};
+
+Value summary_of(const Separated& made, const SeparationSettings& settings) {
+  Value summary;
+  summary["schema"] = "sonde.separation/1";
+  summary["version"] = build_info().version;
+  const Value about = settings.about();
+  for (const Value::Member& each : about.members()) summary[each.key] = each.value;
+  const SeparationResult& result = made.result;
+  summary["identity"] = made.identity;
+  summary["input"] = std::filesystem::path(made.task.input).filename().string();
+  summary["policy"] = settings.policy == Policy::fade ? "fade" : "uniform";
+  summary["overlap"] = settings.overlap;
+  summary["shifts"] = settings.shifts;
+  summary["tta"] = settings.tta;
+  summary["samples"] = result.samples;
+  summary["unweighted_samples"] = result.unweighted;
+  summary["zeroed_samples"] = result.zeroed;
+  summary["gain"] = result.written.gain;
+  summary["consistency_db"] = result.written.consistency_db;
+  for (std::size_t i = 0; i < made.task.outputs.size(); ++i) {
+    Value& stem = summary["stems"].push_back(Value::object());
+    stem["name"] = made.task.outputs[i].name;
+    stem["file"] = std::filesystem::path(made.task.paths[i]).filename().string();
+    stem["peak"] = result.written.outputs[i].peak;
+    stem["rms"] = result.written.outputs[i].rms;
+    stem["clipped"] = result.written.outputs[i].clipped;
+  }
+  return summary;
+}
+
+/// The stems into their files.
+SeparationResult write(Separated made, const SeparationSettings& settings) {
+  const Stopwatch watch;
+  try {
+    made.result.written =
+        write_stems(made.spool, settings.shifts, made.task.outputs, made.task.paths, made.source, settings.writing);
+    if (!made.task.record.empty()) {
+      AtomicFile file(made.task.record + ".json", side_output("the summary", FileMark::json));
+      file.write(to_json(summary_of(made, settings)) + "\n");
+      file.commit();
+    }
+  } catch (...) {
+    abandon(made.spool);
+    throw;
+  }
+  made.spool.remove();
+  made.result.times.write = watch.seconds();
+  return made.result;
+}
 
 }  // namespace
 
@@ -153,41 +393,69 @@ DemixSettings demix_settings(const Config& config, const SeparationSettings& set
           .policy = settings.policy};
 }
 
+Index network_passes(const Config& config, const SeparationSettings& settings, Index samples) {
+  const Index of_chunk = !settings.tta ? 1 : config.audio_channels == 1 ? 2 : 3;
+  return chunk_count(demix_settings(config, settings), samples) * settings.shifts * of_chunk;
+}
+
+std::size_t bytes_for(const Config& config, const SeparationSettings& settings) {
+  const DemixSettings joining = demix_settings(config, settings);
+  const Index chunk = joining.channels * joining.chunk;
+  const Index blocks = static_cast<Index>(blocks_ahead) * 4 * samples_at_once * joining.channels;
+  const Index numbers = blocks + (settings.tta ? chunk * (1 + joining.stems) : 0);
+  return Demixer::bytes_for(joining) + sizeof(float) * static_cast<std::size_t>(numbers);
+}
+
+double kept_bytes(const Config& config, Index samples) {
+  return static_cast<double>(sizeof(float)) * static_cast<double>(samples * config.audio_channels) *
+         static_cast<double>(1 + config.stems().size());
+}
+
+void separate_files(const std::vector<SeparationTask>& tasks, const SeparationSettings& settings, const Config& config,
+                    Plan& plan, const std::function<void(std::size_t task, const SeparationResult&)>& finished) {
+  std::vector<bool> complete;
+  std::vector<std::string> inputs;
+  for (const SeparationTask& task : tasks) {
+    complete.push_back(settings.resume &&
+                       is_complete(task, identity_of(task, settings, origin_of(task, settings, config))));
+    if (!complete.back()) inputs.push_back(task.input);
+  }
+  Decoding decoding(inputs, settings.reading, config.normalize);
+  Feed<Block> feed(std::vector<Block>(blocks_ahead), [&decoding](Block& block) { return decoding(block); });
+  FileSeparation separation(settings, config, plan, feed);
+  std::future<SeparationResult> writing;  // of the last task before `i` that was not complete
+  std::size_t written = 0;
+  const auto wait = [&] {
+    if (writing.valid()) finished(written, writing.get());
+  };
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (complete[i]) {
+      wait();
+      SeparationResult result;
+      result.was_complete = true;
+      finished(i, result);
+      continue;
+    }
+    Separated made = separation.separate(tasks[i]);
+    try {
+      wait();
+    } catch (...) {
+      abandon(made.spool);
+      throw;
+    }
+    written = i;
+    writing = std::async(std::launch::async, in_this_run([made = std::move(made), &settings]() mutable {
+                           return write(std::move(made), settings);
+                         }));
+  }
+  wait();
+}
+
 SeparationResult separate_file(const SeparationTask& task, const SeparationSettings& settings, const Config& config,
                                Plan& plan) {
+  for (const std::string& path : task.paths) make_folders(std::filesystem::path(path).parent_path());
   SeparationResult result;
-  DemixSettings joining = demix_settings(config, settings);
-  if (config.normalize) {
-    const Spread spread = spread_of(task, settings.reading);
-    joining.mean = spread.mean, joining.deviation = spread.deviation;
-  }
-  AudioReader reader(task.input, settings.reading);
-  result.input = reader.info();
-  Writers writers(task, settings.writing, config.audio_channels);
-  ProgressMeter meter("separating " + std::filesystem::path(task.input).filename().string(),
-                      chunk_count(joining, reader.frames()), "chunks");
-  const auto network = [&](View<const float, 2> samples, View<float, 3> stems) {
-    const Stopwatch watch;
-    plan.run(samples, stems);
-    result.network_s += watch.seconds();
-    if (result.first_chunk_s == 0) result.first_chunk_s = watch.seconds();
-    meter.advance();
-    check_interrupt();
-  };
-  Demixer demixer(joining, network, [&](View<const float, 3> stems) { writers.take(stems); });
-  while (true) {
-    const auto part = reader.read(samples_at_once);
-    if (part.empty()) break;
-    const auto count = static_cast<Index>(part.size()) / config.audio_channels;
-    writers.remember_mixture(part, count);
-    demixer.push({part.data(), config.audio_channels, count});
-  }
-  demixer.finish();
-  writers.commit();
-  writers.report(result);
-  result.chunks = demixer.chunks_done();
-  result.unweighted = demixer.unweighted_samples();
-  result.zeroed = reader.zeroed();
+  separate_files({task}, settings, config, plan, [&](std::size_t, const SeparationResult& made) { result = made; });
   return result;
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "sonde/engine/options/value.h"
 #include "sonde/instruments/separate/audio/audio_reader.h"
-#include "sonde/instruments/separate/audio/audio_writer.h"
 #include "sonde/instruments/separate/demix/demixer.h"
 #include "sonde/instruments/separate/network/plan.h"
 #include "sonde/instruments/separate/run/outputs.h"
+#include "sonde/instruments/separate/run/stem_files.h"
 
 namespace sonde::separate {
 
@@ -17,35 +19,67 @@ struct SeparationTask {
   std::string input;
   std::vector<Output> outputs{};
   std::vector<std::string> paths{};  ///< of each output
+  /// Path without ending of the summary (.json) and of what is kept between network and stems (.part). Empty: no
+  /// summary, and the other beside the first output.
+  std::string record{};
 };
 
 struct SeparationSettings {
   AudioReadOptions reading{};
-  AudioWriteOptions writing{};
+  StemWriteSettings writing{};
   Index overlap = 1;
   Policy policy = Policy::fade;
+  /// The mean over the file shifted in a circle by 0, 1/N, ... of its length.
+  Index shifts = 1;
+  /// The mean over each chunk as it is, with its channels in reverse order, and with the other sign.
+  bool tta = false;
+  bool resume = false;  ///< continues where an earlier run was interrupted, and skips what is complete
+  /// What else decides the samples (the network), in lines of text: no other run's work is continued.
+  std::string origin{};
+  /// What is said of the network in every summary; called on the thread that writes.
+  std::function<Value()> about = [] { return Value::object(); };
+};
+
+/// Seconds of one file.
+struct SeparationTimes {
+  double decode = 0;  ///< with resampling, on a thread of its own
+  double network = 0, first_chunk = 0;
+  double joining = 0;  ///< of chunks, and keeping what is finished
+  double waiting = 0;  ///< for what is decoded
+  double write = 0;    ///< of the stems, while the next file is separated
+  double chunk_median = 0;
+  Index slow_chunks = 0;  ///< which took more than twice the median
 };
 
 /// What was heard while a file was separated.
 struct SeparationResult {
-  struct Written {
-    double peak = 0, rms = 0;
-    Index clipped = 0;
-  };
   AudioInfo input;
-  Index samples = 0;  ///< of each channel, at the network's rate
+  bool was_complete = false;  ///< by an earlier run: all that follows is empty
+  Index resumed_at = 0;       ///< samples that an earlier run had finished
+  Index samples = 0;          ///< of each channel, at the network's rate
   Index chunks = 0, unweighted = 0, zeroed = 0;
-  std::vector<Written> outputs;
-  /// How far all stems together are from the mixture: 10 log10(|sum - mixture|^2 / |mixture|^2).
-  double consistency_db = 0;
-  double network_s = 0, first_chunk_s = 0;
+  WrittenStems written;
+  SeparationTimes times;
 };
 
 /// How a network joins its chunks in this run.
 [[nodiscard]] DemixSettings demix_settings(const Config& config, const SeparationSettings& settings);
+/// Passes of chunks through the network for a signal of so many samples.
+[[nodiscard]] Index network_passes(const Config& config, const SeparationSettings& settings, Index samples);
+/// Memory that separate_files() takes beside the plan.
+[[nodiscard]] std::size_t bytes_for(const Config& config, const SeparationSettings& settings);
+/// Bytes on disk of what is kept of a file between network and stems.
+[[nodiscard]] double kept_bytes(const Config& config, Index samples);
 
-/// Separates one file in pieces, with memory that does not depend on its length. Folders are made; files appear when
-/// all of them are complete. Checks for interrupts after every chunk. Throws what reader and writer throw.
+/// Separates files one after the other, with memory that does not depend on their lengths: while the network works, the
+/// next samples are decoded, of the next file too, and the stems of the file before are written. `finished` is called
+/// for each file when its stems have their names, in their order, on this thread. Folders must be there. An interrupt
+/// ends the work between two chunks; what a later run needs to resume is then kept, and removed after other errors.
+/// Throws what reader, writer and Spool throw.
+void separate_files(const std::vector<SeparationTask>& tasks, const SeparationSettings& settings, const Config& config,
+                    Plan& plan, const std::function<void(std::size_t task, const SeparationResult&)>& finished);
+
+/// The same for one file, whose folders are made.
 [[nodiscard]] SeparationResult separate_file(const SeparationTask& task, const SeparationSettings& settings,
                                              const Config& config, Plan& plan);
 

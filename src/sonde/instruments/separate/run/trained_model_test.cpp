@@ -60,8 +60,7 @@ TEST_P(TrainedModelOn, SeparatesAsPyTorchDoes) {
   const Model model = open_model({.checkpoint = (demo / "tiny_drums.ckpt").string()});
   Plan plan = Plan::prepare(model.config, model.values());
   const testing::TemporaryFolder folder;
-  SeparationTask task{.input = (piece / "mixture.flac").string(),
-                      .outputs = choose_outputs(model.config.stems(), "", {})};
+  SeparationTask task{.input = (piece / "mixture.flac").string(), .outputs = choose_outputs(model.config.stems())};
   for (const Output& each : task.outputs) task.paths.push_back(folder.file(each.name + ".wav"));
   (void)separate_file(task, {.overlap = 4}, model.config, plan);
 

@@ -16,8 +16,8 @@ struct InfoOptions {
   void describe(Fields& fields) { model.describe(fields); }
 };
 
-sonde::Value value_of(const Config& config) {
-  sonde::Value told = sonde::Value::object();
+Value value_of(const Config& config) {
+  Value told = Value::object();
   told["sample_rate"] = config.sample_rate;
   told["audio_channels"] = config.audio_channels;
   told["n_fft"] = config.n_fft;
@@ -31,7 +31,7 @@ sonde::Value value_of(const Config& config) {
   told["num_channels"] = config.channels;
   told["growth"] = config.growth;
   told["bottleneck_factor"] = config.bottleneck;
-  told["scale"] = sonde::Value::List{config.scale_time, config.scale_frequency};
+  told["scale"] = Value::List{config.scale_time, config.scale_frequency};
   told["norm"] = norm_name(config);
   told["act"] = activation_name(config);
   told["stems"] = config.stems();
@@ -42,7 +42,7 @@ sonde::Value value_of(const Config& config) {
 }
 
 void report_file(const Checkpoint& checkpoint, Run& run) {
-  sonde::Value& file = run.results()["checkpoint"];
+  Value& file = run.results()["checkpoint"];
   const double bytes = static_cast<double>(checkpoint.file->bytes().size());
   file["format"] = checkpoint.format;
   file["bytes"] = bytes;
@@ -50,13 +50,13 @@ void report_file(const Checkpoint& checkpoint, Run& run) {
   file["opaque_globals"] = checkpoint.opaque_globals;
   file["warnings"] = checkpoint.warnings;
   file["unverified_entries"] = checkpoint.unverified;
-  sonde::Value& tensors = file["tensors"] = sonde::Value::list();
+  Value& tensors = file["tensors"] = Value::list();
   std::map<std::string_view, Index> types;
   for (const auto& [key, tensor] : checkpoint.tensors) {
-    sonde::Value& told = tensors.push_back(sonde::Value::object());
+    Value& told = tensors.push_back(Value::object());
     told["name"] = key;
     told["dtype"] = name(tensor.type);
-    sonde::Value& shape = told["shape"] = sonde::Value::list();
+    Value& shape = told["shape"] = Value::list();
     for (int i = 0; i < tensor.shape.rank(); ++i) shape.push_back(tensor.shape[i]);
     ++types[name(tensor.type)];
   }
@@ -79,7 +79,7 @@ void report_network(const Model& model, Run& run) {
   }
   const double chunk_s = static_cast<double>(config.chunk) / static_cast<double>(config.sample_rate);
   const double gmac = multiplications(list) / 1e9;
-  sonde::Value& results = run.results();
+  Value& results = run.results();
   results["configuration"] = model.configuration.value;
   results["configuration_because"] = model.configuration.because;
   results["network"] = value_of(config);

@@ -6,14 +6,20 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/paths.h"
+#include "sonde/engine/base/sha256.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/base/version.h"
+#include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/memory/memory_plan.h"
+#include "sonde/engine/memory/scratch_file.h"
+#include "sonde/instruments/separate/network/precision.h"
 #include "sonde/instruments/separate/run/separation.h"
 #include "sonde/instruments/separate/verbs/model_options.h"
 #include "sonde/instruments/separate/verbs/stem_midi.h"
@@ -40,15 +46,23 @@ struct RunOptions {
   std::vector<std::string> inputs;
   std::string output;
   ModelOptions model;
-  std::optional<Index> overlap, chunk;
+  std::optional<Index> overlap, chunk, frames;
   Policy policy = Policy::fade;
+  Index shifts = 1;
+  bool tta = false;
+  std::string batch = "auto";
+  Precision precision = Precision::automatic;
+  bool verify_precision = false;
   std::string stems;
-  std::vector<std::string> mix;
+  Sums sums;
   AudioFormat format = AudioFormat::wav;
   std::string subtype = "auto";
   std::string pattern = "{file}/{stem}";
+  Clip clip = Clip::warn;
+  bool keep_rate = false;
   Dither dither = Dither::triangular;
   bool midi = false;
+  bool recursive = false, resume = false;
   Downmix downmix = Downmix::refuse;
   NonFinite nan = NonFinite::refuse;
   ResampleQuality resample_quality = ResampleQuality::very_high;
@@ -56,7 +70,8 @@ struct RunOptions {
   std::optional<double> seconds;
 
   void describe(Fields& fields) {
-    fields.positional("inputs", inputs, {.help = "audio files: WAV, AIFF, FLAC, Ogg, MP3", .metavar = "INPUT"});
+    fields.positional("inputs", inputs,
+                      {.help = "audio files (WAV, AIFF, FLAC, Ogg, MP3) and folders of them", .metavar = "INPUT"});
     fields.add("output", output, {.help = "folder of the stems", .metavar = "DIR", .letter = 'o'});
     model.describe(fields);
     fields.heading("chunks");
@@ -66,7 +81,36 @@ struct RunOptions {
                   {.help = "how chunks are joined: weighted with ramps, or as plain means of full chunks"});
     fields.add("chunk", chunk,
                {.help = "samples of a chunk; without it as the configuration says", .min = 1, .metavar = "SAMPLES"});
+    fields.add(
+        "dim_t", frames,
+        {.help = "the same in frames, as UVR counts segments: hop_length (N - 1) samples", .min = 2, .metavar = "N"});
+    fields.add(
+        "shifts", shifts,
+        {.help = "mean of N results, of the file shifted in a circle by 0, 1/N, ... of its length: N times the work",
+         .min = 1,
+         .max = 100,
+         .metavar = "N"});
+    fields.add("tta", tta,
+               {.help = "mean of three results: of each chunk, of its channels exchanged, and of its negative"});
+    fields.heading("network");
+    fields.add(
+        "batch", batch,
+        {.help = "chunks in one pass; on the CPU they go one after another, whatever N is", .metavar = "N|auto"});
+    fields.choice("precision", precision,
+                  {{"auto", Precision::automatic},
+                   {"f32", Precision::f32},
+                   {"f16", Precision::f16},
+                   {"bf16", Precision::bf16},
+                   {"tf32", Precision::tf32}},
+                  {.help = "of the weights, which compute in float32: f16 and bf16 show what half precision costs, and "
+                           "save nothing on the CPU"});
+    fields.add("verify_precision", verify_precision,
+               {.help = "compare the first chunk with weights in float32 and direct convolutions"});
     fields.heading("input");
+    fields.add("recursive", recursive, {.help = "look for files in the folders of a named folder too"});
+    fields.add(
+        "resume", resume,
+        {.help = "continue where an earlier run was interrupted, and skip files that are complete", .flag_only = true});
     fields.add(
         "start", start,
         {.help = "where to begin in each file: seconds, or minutes:seconds", .metavar = "S|M:S", .alias = "from"});
@@ -85,17 +129,25 @@ struct RunOptions {
                   {.help = "for files of another sample rate than the network's"});
     fields.heading("output");
     fields.add("stems", stems, {.help = "the stems that are written; without it all", .metavar = "A,B"});
-    fields.add(
-        "mix", mix,
-        {.help = "one more output, a sum of stems and of \"mixture\"; may be repeated", .metavar = "NAME=A+B-C"});
+    fields.add("mix", sums.mixes,
+               {.help = "one more output, a sum of stems and of \"mixture\"", .metavar = "NAME=A+B-C"});
+    fields.add("residual", sums.residuals,
+               {.help = "one more output, the mixture without this stem (no_STEM), or without all (residual)",
+                .metavar = "STEM|all"});
     fields.choice(
         "format", format,
         {{"wav", AudioFormat::wav}, {"flac", AudioFormat::flac}, {"ogg", AudioFormat::ogg}, {"mp3", AudioFormat::mp3}},
         {.help = "file format of the stems"});
     fields.add("subtype", subtype,
                {.help = "samples of WAV (auto: float) and FLAC (auto: pcm24)", .metavar = "auto|pcm16|pcm24|float"});
-    fields.add("template", pattern,
-               {.help = "names of the files, without ending: {file}, {stem} and {model} become names"});
+    fields.add(
+        "template", pattern,
+        {.help = "names of the files, without ending: {file}, {stem} and {model} become names, {dir} the folders "
+                 "of the file below a named folder"});
+    fields.add("keep_rate", keep_rate, {.help = "stems at the sample rate of the file, as long as the file"});
+    fields.choice("clip", clip, {{"warn", Clip::warn}, {"rescale", Clip::rescale}, {"float", Clip::to_float}},
+                  {.help = "what becomes of samples beyond -1 to 1 in files of integers: clipped and counted, all "
+                           "stems quieter by one factor, or the files in floating point"});
     fields.choice("dither", dither, {{"on", Dither::triangular}, {"off", Dither::off}},
                   {.help = "noise of two steps before rounding to 16 bits, always the same"});
     fields.add("midi", midi,
@@ -121,7 +173,8 @@ struct RunOptions {
   }
 
   [[nodiscard]] SeparationSettings settings(const Config& config) const {
-    SeparationSettings made{.overlap = config.overlap, .policy = policy};
+    SeparationSettings made{
+        .overlap = config.overlap, .policy = policy, .shifts = shifts, .tta = tta, .resume = resume};
     made.reading = {.rate = config.sample_rate,
                     .channels = config.audio_channels,
                     .from_s = seconds_of(start),
@@ -129,11 +182,18 @@ struct RunOptions {
                     .non_finite = nan,
                     .quality = resample_quality};
     if (seconds) made.reading.seconds = *seconds;
-    made.writing = {.format = format,
-                    .type = sample_type(),
-                    .rate = config.sample_rate,
-                    .channels = config.audio_channels,
-                    .dither = dither};
+    made.writing = {.file = {.format = format,
+                             .type = sample_type(),
+                             .rate = config.sample_rate,
+                             .channels = config.audio_channels,
+                             .dither = dither},
+                    .clip = clip,
+                    .keep_rate = keep_rate,
+                    .quality = resample_quality};
+    if (clip == Clip::to_float && format != AudioFormat::wav) {
+      throw Error(ErrorKind::bad_input, fmt::format("{} = float: only WAV holds floating point", setting("clip")))
+          .hint(fmt::format("use {} rescale, or {} wav", setting("clip"), setting("format")));
+    }
     return made;
   }
 };
@@ -141,30 +201,43 @@ struct RunOptions {
 /// The configuration of the model with what the caller changes.
 Config changed(const Model& model, const RunOptions& options) {
   Config config = model.config;
+  if (options.chunk && options.frames) {
+    throw Error(ErrorKind::usage, fmt::format("{} and {} say the same in two ways; expected one of them",
+                                              setting("chunk"), setting("dim_t")));
+  }
   if (options.overlap) config.overlap = *options.overlap;
   if (options.chunk) config.chunk = *options.chunk;
+  if (options.frames) config.chunk = config.hop * (*options.frames - 1);
   check(config);
   return config;
 }
 
 /// Every file that will be written, of which none may be there twice.
 std::vector<SeparationTask> tasks_of(const RunOptions& options, const Config& config) {
-  const std::vector<Output> outputs = choose_outputs(config.stems(), options.stems, options.mix);
+  const std::vector<Output> outputs = choose_outputs(config.stems(), options.stems, options.sums);
   std::vector<SeparationTask> tasks;
   std::map<std::string, std::string> taken;  // path, and the input that it is made of
-  for (const std::string& input : options.inputs) {
-    SeparationTask task{.input = input, .outputs = outputs};
+  for (const FoundInput& input : find_inputs(options.inputs, options.recursive)) {
+    const auto place = [&](const std::string& stem) {
+      return output_path(options.output, options.pattern,
+                         {.file = std::filesystem::path(input.path).stem().string(),
+                          .dir = input.dir,
+                          .model = std::filesystem::path(options.model.files.checkpoint).stem().string(),
+                          .stem = stem});
+    };
+    SeparationTask task{.input = input.path, .outputs = outputs};
     for (const Output& each : outputs) {
-      const std::string path = output_path(options.output, options.pattern, input, options.model.files.checkpoint,
-                                           each.name, options.format);
-      const auto [other, is_new] = taken.emplace(path, input);
+      const std::string path = place(each.name) + ending(options.format);
+      const auto [other, is_new] = taken.emplace(path, input.path);
       if (!is_new) {
         throw Error(ErrorKind::bad_input,
-                    fmt::format("{}: would be written twice, from {} and {}", path, other->second, input))
-            .hint(fmt::format("give the files other names, or {} with {{file}} and {{stem}}", setting("template")));
+                    fmt::format("{}: would be written twice, from {} and {}", path, other->second, input.path))
+            .hint(fmt::format("give the files other names, or {} with {{dir}}, {{file}} and {{stem}}",
+                              setting("template")));
       }
       task.paths.push_back(path);
     }
+    task.record = place("separation");
     tasks.push_back(std::move(task));
   }
   return tasks;
@@ -173,68 +246,259 @@ std::vector<SeparationTask> tasks_of(const RunOptions& options, const Config& co
 MemoryPlan memory_of(const Config& config, const SeparationSettings& settings) {
   const Plan::Bytes bytes = Plan::bytes_for(config);
   MemoryPlan memory;
-  const DemixSettings joining = demix_settings(config, settings);
-  const std::size_t joined =
-      sizeof(float) * static_cast<std::size_t>(joining.chunk * joining.channels * (6 + 3 * joining.stems));
   memory.peak_bytes = memory.add("weights", bytes.weights, "as the products want them") +
                       memory.add("values", bytes.values, "between layers, sharing memory") +
                       memory.add("workers", bytes.scratch, "rows and patches of each thread") +
                       memory.add("spectra", bytes.spectrum, "one channel") +
-                      memory.add("chunks", joined, "what is read, separated and joined") +
+                      memory.add("chunks", bytes_for(config, settings), "what is read, separated and joined") +
                       memory.add("libraries", std::size_t{48} << 20, "OpenBLAS, audio, program");
   memory.lasting_bytes = memory.peak_bytes;
   return memory;
 }
 
-/// What a dry run says of the work.
-void say_work(const std::vector<SeparationTask>& tasks, const SeparationSettings& settings, const Config& config,
+struct Work {
+  Index passes = 0;  ///< of chunks through the network
+  double audio_s = 0;
+};
+
+/// Reads the head of every file, says what it is, and refuses what would fail later.
+Work say_work(const std::vector<SeparationTask>& tasks, const SeparationSettings& settings, const Config& config,
               Run& run) {
   const DemixSettings joining = demix_settings(config, settings);
   const double gmac = multiplications(layer_list(config)) / 1e9;
-  Index chunks = 0;
+  Work work;
+  double disk_bytes = 0, kept = 0;
   for (const SeparationTask& task : tasks) {
     const AudioReader reader(task.input, settings.reading);
-    const Index count = chunk_count(joining, reader.frames());
-    chunks += count;
+    AudioWriteOptions file = settings.writing.file;
+    if (settings.writing.keep_rate) file.rate = reader.info().rate;
+    check(file);
+    const Index passes = network_passes(config, settings, reader.frames());
+    const double seconds = static_cast<double>(reader.frames()) / static_cast<double>(config.sample_rate);
+    work.passes += passes, work.audio_s += seconds;
+    kept = std::max(kept, kept_bytes(config, reader.frames()));
+    if (!clips(file)) {
+      const Index written = settings.writing.keep_rate ? reader.source_frames() : reader.frames();
+      disk_bytes += 4.0 * static_cast<double>(written * file.channels) * static_cast<double>(task.outputs.size());
+    }
     run.say(fmt::format("input       {}: {}, {} channel{}, {} Hz, {:.2f} s, {} chunks", task.input,
                         reader.info().format, reader.info().channels, reader.info().channels == 1 ? "" : "s",
-                        reader.info().rate,
-                        static_cast<double>(reader.frames()) / static_cast<double>(config.sample_rate), count));
+                        reader.info().rate, seconds, passes));
   }
-  run.say(fmt::format("chunks      {} of {} samples, every {} ({} cover a sample); {:.4g} GMAC", chunks, config.chunk,
-                      joining.step(), joining.overlap, gmac * static_cast<double>(chunks)));
-  run.results()["chunks"] = chunks;
-  run.results()["gmac"] = gmac * static_cast<double>(chunks);
+  // What is kept of a file is there while the stems of the one before are written.
+  disk_bytes += std::min<double>(2, static_cast<double>(tasks.size())) * kept;
+  run.say(fmt::format("chunks      {} of {} samples, every {} ({:.4g} % overlap, {} cover a sample); {:.4g} GMAC",
+                      work.passes, config.chunk, joining.step(),
+                      100 * (1 - static_cast<double>(joining.step()) / static_cast<double>(config.chunk)),
+                      joining.overlap, gmac * static_cast<double>(work.passes)));
+  run.results()["chunks"] = work.passes;
+  run.results()["gmac"] = gmac * static_cast<double>(work.passes);
+  run.results()["disk_bytes"] = disk_bytes;
+  return work;
 }
 
+/// Throws Error(io) where the disk has no room for what is written and kept.
+void require_room_on_disk(const std::string& folder, double bytes) {
+  std::filesystem::path there = absolute_path(folder);
+  while (!is_folder(there) && there.has_relative_path()) there = there.parent_path();
+  const auto free = static_cast<double>(free_disk_bytes(there.string()));
+  if (bytes <= free) return;
+  throw Error(ErrorKind::io, fmt::format("{}: {} free on the disk; the stems and what is kept meanwhile take {}",
+                                         folder, format_bytes(free), format_bytes(bytes)))
+      .hint(fmt::format("free space there, choose a folder on another disk, or write fewer {} or {} flac",
+                        setting("stems"), setting("format")));
+}
+
+/// Folders that are made for a run, and removed when nothing came into them.
+class MadeFolders {
+ public:
+  MadeFolders() = default;
+  MadeFolders(const MadeFolders&) = delete;
+  MadeFolders& operator=(const MadeFolders&) = delete;
+  ~MadeFolders() {
+    for (auto each = made_.rbegin(); each != made_.rend(); ++each) {
+      std::error_code is_not_empty;
+      std::filesystem::remove(*each, is_not_empty);
+    }
+  }
+  void make(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> missing;
+    for (std::filesystem::path each = absolute_path(folder); !path_exists(each) && each.has_relative_path();
+         each = each.parent_path()) {
+      missing.push_back(each);
+    }
+    make_folders(folder);
+    made_.insert(made_.end(), missing.rbegin(), missing.rend());
+  }
+
+ private:
+  std::vector<std::filesystem::path> made_;  // a folder before those in it
+};
+
 void report_file(const SeparationTask& task, const SeparationResult& result, const Config& config, Run& run) {
-  sonde::Value& told = run.results()["inputs"].push_back(sonde::Value::object());
-  const double audio_s = static_cast<double>(result.samples) / static_cast<double>(config.sample_rate);
+  Value& told = run.results()["inputs"].push_back(Value::object());
   told["path"] = task.input;
+  told["was_complete"] = result.was_complete;
+  if (result.was_complete) {
+    run.say(fmt::format("complete    {}, by an earlier run", task.input));
+    return;
+  }
+  const double audio_s = static_cast<double>(result.samples) / static_cast<double>(config.sample_rate);
   told["format"] = result.input.format;
   told["seconds"] = audio_s;
   told["chunks"] = result.chunks;
-  told["run"]["network_s"] = result.network_s;
-  told["run"]["first_chunk_s"] = result.first_chunk_s;
-  told["consistency_db"] = result.consistency_db;
+  told["resumed_at_s"] = static_cast<double>(result.resumed_at) / static_cast<double>(config.sample_rate);
+  told["consistency_db"] = result.written.consistency_db;
   told["unweighted_samples"] = result.unweighted;
   told["zeroed_samples"] = result.zeroed;
+  told["gain"] = result.written.gain;
+  const SeparationTimes& times = result.times;
+  Value& moment = told["run"];
+  moment["decode_s"] = times.decode;
+  moment["waiting_s"] = times.waiting;
+  moment["network_s"] = times.network;
+  moment["first_chunk_s"] = times.first_chunk;
+  moment["chunk_median_s"] = times.chunk_median;
+  moment["slow_chunks"] = times.slow_chunks;
+  moment["overlap_add_s"] = times.joining;
+  moment["write_s"] = times.write;
   for (std::size_t i = 0; i < task.outputs.size(); ++i) {
-    sonde::Value& output = told["outputs"].push_back(sonde::Value::object());
+    const WrittenStems::Stem& stem = result.written.outputs[i];
+    Value& output = told["outputs"].push_back(Value::object());
     output["name"] = task.outputs[i].name;
     output["path"] = task.paths[i];
-    output["peak"] = result.outputs[i].peak;
-    output["rms"] = result.outputs[i].rms;
-    output["clipped"] = result.outputs[i].clipped;
+    output["peak"] = stem.peak;
+    output["rms"] = stem.rms;
+    output["clipped"] = stem.clipped;
     run.results()["files"].push_back(task.paths[i]);
-    run.say(fmt::format(
-        "wrote       {}  peak {:.3f}, {:.1f} dB{}", task.paths[i], result.outputs[i].peak,
-        20 * std::log10(std::max(1e-9, result.outputs[i].rms)),
-        result.outputs[i].clipped == 0 ? "" : fmt::format(", {} samples clipped", result.outputs[i].clipped)));
+    run.say(fmt::format("wrote       {}  peak {:.3f}, {:.1f} dB{}", task.paths[i], stem.peak,
+                        20 * std::log10(std::max(1e-9, stem.rms)),
+                        stem.clipped == 0 ? "" : fmt::format(", {} samples clipped", stem.clipped)));
+  }
+  if (result.written.gain != 1) {
+    run.say(fmt::format("rescaled    all stems by {:.4f}, so that none is clipped", result.written.gain));
+  }
+  if (result.written.floating) run.say("float       the files hold floating point: integers would be clipped");
+  if (result.resumed_at > 0) {
+    run.say(fmt::format("resumed     at {:.2f} s", told.find("resumed_at_s")->as_real()));
   }
   run.say(
       fmt::format("network     {:.2f} s for {:.2f} s of audio; all stems together differ from the mixture by {:.1f} dB",
-                  result.network_s, audio_s, result.consistency_db));
+                  times.network, audio_s, result.written.consistency_db));
+  if (times.slow_chunks > 0) {
+    run.say(fmt::format("times       {} of {} chunks took more than twice the median of {}", times.slow_chunks,
+                        result.chunks, format_seconds(times.chunk_median)));
+  }
+}
+
+/// Where the time of all passes went.
+void report_network(const Plan& plan, Run& run) {
+  std::vector<std::string> order;
+  struct Stage {
+    double seconds = 0, multiplications = 0;
+    Index calls = 0;
+  };
+  std::map<std::string, Stage> stages;
+  Value& network = run.results()["run"]["network"];
+  for (const Plan::Time& each : plan.times()) {
+    Stage& stage = stages[each.stage];
+    if (stage.calls == 0) order.push_back(each.stage);
+    stage.seconds += each.total_s, stage.calls = each.calls;
+    stage.multiplications += each.multiplications * static_cast<double>(each.calls);
+    Value& layer = network["layers"].push_back(Value::object());
+    layer["stage"] = each.stage;
+    layer["weight"] = each.weight;
+    layer["algorithm"] = each.method;
+    layer["dtype"] = "f32";
+    layer["ms"] = each.calls == 0 ? 0 : 1e3 * each.total_s / static_cast<double>(each.calls);
+  }
+  for (const std::string& name : order) {
+    const Stage& stage = stages[name];
+    Value& told = network["stages"].push_back(Value::object());
+    told["stage"] = name;
+    told["wall_s"] = stage.seconds;
+    told["calls"] = stage.calls;
+    told["flops"] = 2 * stage.multiplications;
+    told["gflops"] = stage.seconds > 0 ? 2e-9 * stage.multiplications / stage.seconds : 0;
+  }
+}
+
+/// Of the hashes of each MiB, so that all cores work on them: the whole of a checkpoint in sequence takes seconds.
+std::string tree_hash(std::span<const std::byte> bytes) {
+  constexpr std::size_t piece = std::size_t{1} << 20;
+  std::vector<Sha256> hashes((bytes.size() + piece - 1) / piece);
+  parallel_for(static_cast<Index>(hashes.size()), 1, [&](Index first, Index last, Worker&) {
+    for (Index i = first; i < last; ++i) {
+      const auto at = static_cast<std::size_t>(i) * piece;
+      const auto part = bytes.subspan(at, std::min(piece, bytes.size() - at));
+      hashes[static_cast<std::size_t>(i)] = sha256({reinterpret_cast<const char*>(part.data()), part.size()});
+    }
+  });
+  return hexadecimal(sha256({reinterpret_cast<const char*>(hashes.data()), hashes.size() * sizeof(Sha256)}));
+}
+
+/// What every file separated by this network has in common, for summaries; and for Spool, what decides its numbers.
+void identify(const Model& model, const RunOptions& options, const Config& config, const Plan& plan,
+              SeparationSettings& settings) {
+  std::string network = fmt::format("{} {} {} {} {} {}\n", config.sample_rate, config.n_fft, config.hop, config.dim_f,
+                                    norm_name(config), activation_name(config));
+  for (const Parameter& each : parameters(config, layer_list(config))) {
+    network += fmt::format("{} {}\n", each.name, each.shape.count());
+  }
+  network += fmt::format("{} {}", fmt::join(config.stems(), ","), config.normalize);
+  const std::string config_hash = hexadecimal(sha256(network));
+  std::string methods;
+  for (const Plan::Time& each : plan.times()) methods += each.method[0];
+  const std::string& checkpoint = options.model.files.checkpoint;
+  const std::string file = std::filesystem::path(checkpoint).filename().string();
+  settings.origin = fmt::format("checkpoint {}, {} bytes\nnetwork {}\nprecision {}\nalgorithms {}\nversion {}\n", file,
+                                file_bytes(checkpoint).value_or(0), config_hash, name(options.precision), methods,
+                                build_info().version);
+  settings.about = [=, about = Value(), &model, &options]() mutable {
+    if (!about.is_null()) return about;
+    about["config_sha256"] = config_hash;
+    about["checkpoint"] = file;
+    if (model.checkpoint) about["checkpoint_sha256_of_mib"] = tree_hash(model.checkpoint->file->bytes());
+    about["precision"] = name(options.precision);
+    about["sample_rate"] = config.sample_rate;
+    about["chunk"] = config.chunk;
+    return about;
+  };
+}
+
+/// The first chunk of a file through two plans: 10 log10(|a|^2 / |a - b|^2).
+double first_chunk_db(const SeparationTask& task, const SeparationSettings& settings, const Config& config, Plan& a,
+                      Plan& b) {
+  std::vector<float> samples = AudioReader(task.input, settings.reading).read(config.chunk);
+  const Index count = static_cast<Index>(samples.size()) / config.audio_channels;
+  std::vector<float> chunk(static_cast<std::size_t>(config.audio_channels * config.chunk));
+  for (Index c = 0; c < config.audio_channels; ++c) {
+    std::copy_n(samples.begin() + static_cast<std::ptrdiff_t>(c * count), count,
+                chunk.begin() + static_cast<std::ptrdiff_t>(c * config.chunk));
+  }
+  const auto stems = static_cast<Index>(config.stems().size());
+  std::vector<float> of_a(chunk.size() * static_cast<std::size_t>(stems)), of_b(of_a.size());
+  a.run({chunk.data(), config.audio_channels, config.chunk}, {of_a.data(), stems, config.audio_channels, config.chunk});
+  b.run({chunk.data(), config.audio_channels, config.chunk}, {of_b.data(), stems, config.audio_channels, config.chunk});
+  double size = 1e-30, difference = 1e-30;
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    const auto x = static_cast<double>(of_a[i]);
+    size += x * x;
+    difference += std::pow(x - static_cast<double>(of_b[i]), 2);
+  }
+  return 10 * std::log10(size / difference);
+}
+
+/// The batch of the CPU, and what was asked for.
+Choice<Index> choose_batch(const std::string& asked) {
+  const std::string because = "on the CPU the chunks of a batch pass one after another";
+  if (asked == "auto") return {1, because};
+  const std::vector<double> number = parse_numbers(asked, setting("batch"));
+  if (number.size() != 1 || !(number[0] >= 1) || number[0] != std::floor(number[0])) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} = {}; expected auto or a whole number from 1 on", setting("batch"), asked));
+  }
+  return {1, fmt::format("{} were asked for; {}: result, time and memory are those of one", asked, because)};
 }
 
 void run_separation(const RunOptions& options, Run& run) {
@@ -242,34 +506,64 @@ void run_separation(const RunOptions& options, Run& run) {
     throw Error(ErrorKind::usage, setting("output") + " is missing")
         .hint("name the folder of the stems, " + setting("output", "out"));
   }
+  (void)run.device_for("networks are run on the CPU only");
+  if (options.precision == Precision::tf32) {
+    throw Error(ErrorKind::not_supported,
+                fmt::format("{} = tf32: the CPU does not compute in it; expected auto, f32, f16 or bf16",
+                            setting("precision")));
+  }
   auto reading = run.report().phase("read");
   const Model model = options.model.open(run);
   const Config config = changed(model, options);
-  const SeparationSettings settings = options.settings(config);
+  SeparationSettings settings = options.settings(config);
   check(demix_settings(config, settings));
   const std::vector<SeparationTask> tasks = tasks_of(options, config);
   if (options.midi) (void)midi_beside(tasks.front().outputs, tasks.front().paths);
-  say_work(tasks, settings, config, run);
+  run.report().add_choice("batch", choose_batch(options.batch));
+  (void)say_work(tasks, settings, config, run);
   const MemoryPlan memory = memory_of(config, settings);
   run.show_memory(memory, run.host_budget());
   reading.end();
   if (run.dry_run()) return;
 
+  require_room_on_disk(options.output, run.results().find("disk_bytes")->as_real());
   const Reservation reserved = run.host_budget().reserve(memory.peak_bytes, "the network", "lower " + setting("chunk"));
+  MadeFolders folders;
   for (const SeparationTask& task : tasks) {
     for (const std::string& path : task.paths) {
-      make_folders(std::filesystem::path(path).parent_path());
+      folders.make(std::filesystem::path(path).parent_path());
       require_place(path, {.what = "the stem"});
     }
+    require_place(task.record + ".json", side_output("the summary", FileMark::json));
+    require_place(task.record + ".part", side_output("what is kept of a file", FileMark::text));
   }
   auto preparing = run.report().phase("prepare");
-  Plan plan = Plan::prepare(config, model.values());
+  Plan plan = Plan::prepare(config, rounded(model.values(), options.precision));
+  identify(model, options, config, plan, settings);
   preparing.end();
-  for (const SeparationTask& task : tasks) {
-    const auto separating = run.report().phase("separate");
-    report_file(task, separate_file(task, settings, config, plan), config, run);
-    if (options.midi) write_stem_midi(midi_beside(task.outputs, task.paths), run);
+  if (options.verify_precision) {
+    const auto verifying = run.report().phase("verify");
+    Plan exact = Plan::prepare(config, model.values(), {.method = ConvolutionMethod::direct});
+    const double db = first_chunk_db(tasks.front(), settings, config, exact, plan);
+    run.results()["precision_db"] = db;
+    run.say(
+        fmt::format("precision   the first chunk is {:.1f} dB above its difference from float32 with direct "
+                    "convolutions",
+                    db));
   }
+  const auto separating = run.report().phase("separate");
+  try {
+    separate_files(tasks, settings, config, plan, [&](std::size_t task, const SeparationResult& result) {
+      report_file(tasks[task], result, config, run);
+      if (options.midi) write_stem_midi(midi_beside(tasks[task].outputs, tasks[task].paths), run);
+    });
+  } catch (Error& error) {
+    if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated) {
+      error.hint("the same command with " + setting("resume") + " continues");
+    }
+    throw;
+  }
+  report_network(plan, run);
 }
 
 }  // namespace

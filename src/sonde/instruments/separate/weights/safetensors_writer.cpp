@@ -50,7 +50,7 @@ std::string header_of(const Checkpoint& checkpoint, Stored type) {
     for (int i = 0; i < tensor.shape.rank(); ++i) shape.push_back(tensor.shape[i]);
     const Stored written = is_whole(tensor.type) ? Stored::i64 : type;
     const Index end = offset + tensor.shape.count() * static_cast<Index>(size_bytes(written));
-    text += fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", to_json(sonde::Value(key), -1),
+    text += fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", to_json(Value(key), -1),
                         name(written), fmt::join(shape, ","), offset, end);
     offset = end;
   }
