@@ -71,5 +71,34 @@ TEST_F(SeparateScores, SpectrogramsOfSeveralFilesAreOnePicture) {
   EXPECT_THAT(text.str(), AllOf(HasSubstr("mixture"), HasSubstr("kick")));
 }
 
+TEST_F(SeparateScores, ASimulatedLoopIsWhatItsEventsSay) {
+  const Value made = results({"simulate", "-o", file("loop"), "--seconds", "4", "--backing"});
+  EXPECT_THAT(testing::names_in(file("loop")),
+              ::testing::UnorderedElementsAre("kick.wav", "snare.wav", "toms.wav", "hihat.wav", "cymbals.wav",
+                                              "music.wav", "mixture.wav", "events.csv", "events.mid"));
+  // Its true stems have no error, and their hits are found.
+  const Value scores = results({"eval", file("loop"), file("loop")});
+  EXPECT_EQ(scores.find("stems")->items().size(), 6u);
+  EXPECT_GT(scores.find("mean")->find("sdr_db")->as_real(), 80);
+  const Value found = results({"midi", file("loop/kick.wav"), file("loop/snare.wav"), file("loop/hihat.wav"), "-o",
+                               file("found.mid"), "--reference", file("loop/events.mid")});
+  EXPECT_GE(found.find("score")->find("pooled")->find("merged_50_ms")->find("f_measure")->as_real(), 0.95);
+}
+
+TEST_F(SeparateScores, TheDemonstrationRaisesTheScoreByEightDecibels) {
+  const Value found = results({"demo", "-o", file("demo"), "--seconds", "4"});
+  EXPECT_GE(found.find("rise_db")->as_real(), 8);
+  EXPECT_THAT(
+      testing::names_in(file("demo/stems")),
+      ::testing::UnorderedElementsAre("kick.wav", "snare.wav", "hihat.wav", "other.wav", "scores.csv", "drums.mid"));
+  EXPECT_THAT(testing::names_in(file("demo")), ::testing::IsSupersetOf({"loop", "stems", "separation.chart.json"}));
+}
+
+TEST_F(SeparateScores, SimulationsAndDemonstrationsNeedAFolder) {
+  expect_refused({{"simulate", "--quiet"}, 2, "--output is missing"});
+  expect_refused({{"demo", "--quiet"}, 2, "--output is missing"});
+  expect_refused({{"simulate", "-o", file("loop"), "--tempo", "900"}, 2, "--tempo"});
+}
+
 }  // namespace
 }  // namespace sonde

@@ -59,6 +59,8 @@ USES = {
     "separate convert": (["{in}/network.ckpt", "{out}/network.safetensors"], {}),
     "separate eval": (["{in}/true_stems", "{in}/made_stems"], {}),
     "separate plot": (["{in}/song.wav"], {"output": "{out}/p.svg"}),
+    "separate simulate": ([], {"output": "{out}/loop", "seconds": 1}),
+    "separate demo": ([], {"output": "{out}/demo", "seconds": 2}),
 }
 
 OF_WOUT = {"inputs": ["{in}/wout.nc"], "s": 0.25, "nu_hat": 0.1, "n_theta": 5, "n_zeta": 5, "n_xi": 4}
@@ -173,6 +175,8 @@ CASES = {
     "separate eval": {"output": Case("{out}/scores.csv"), "mixture": Case("{in}/true_stems/kick.wav"), "metrics": Case("bss_eval"), "frame": Case(0.01), "hop": Case(0.005, frame=0.01),
                       "rate": Case(44100), "lengths": Case("shortest", inputs=["{in}/true_stems/kick.wav", "{in}/short_stem.wav"])},
     "separate plot": {"output": Case("{out}/other.svg"), "range_db": Case(20.0)},
+    "separate simulate": {"output": Case("{out}/other"), "seconds": Case(0.9), "tempo": Case(150.0), "timing": Case(20.0), "rate": Case(22050)},
+    "separate demo": {"output": Case("{out}/other"), "seconds": Case(2.5)},
 }
 
 

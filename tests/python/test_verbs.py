@@ -171,6 +171,8 @@ TABLE = {
     "separate convert": (["{folder}/network.ckpt", "{out}/network.safetensors"], {"dtype": "bf16"}),
     "separate eval": (["{folder}/true_stems", "{folder}/made_stems"], {"metrics": "sdr,bss_eval", "output": "{out}/scores.csv"}),
     "separate plot": (["{folder}/song.wav"], {"output": "{out}/p.svg"}),
+    "separate simulate": ([], {"output": "{out}/loop", "seconds": 1, "backing": True}),
+    "separate demo": ([], {"output": "{out}/demo", "seconds": 2}),
 }
 
 

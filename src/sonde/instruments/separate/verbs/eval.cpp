@@ -10,8 +10,8 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
-#include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/separate/verbs/score_text.h"
+#include "sonde/instruments/separate/verbs/stem_midi.h"
 #include "sonde/instruments/separate/verbs/verbs.h"
 
 namespace sonde::separate {
@@ -95,10 +95,7 @@ void run_eval(const EvalOptions& options, Run& run) {
   run.results()["sample_rate"] = audio.rate;
   run.results()["samples"] = audio.samples;
   if (options.output.empty()) return;
-  AtomicFile file(options.output);
-  file.write(scores_csv(scores));
-  file.commit();
-  wrote(options.output, run);
+  write_text_file(options.output, scores_csv(scores), run);
 }
 
 }  // namespace

@@ -7,10 +7,12 @@
 namespace sonde::separate {
 
 [[nodiscard]] Verb convert_verb();
+[[nodiscard]] Verb demo_verb();
 [[nodiscard]] Verb eval_verb();
 [[nodiscard]] Verb info_verb();
 [[nodiscard]] Verb midi_verb();
 [[nodiscard]] Verb plot_verb();
 [[nodiscard]] Verb run_verb();
+[[nodiscard]] Verb simulate_verb();
 
 }  // namespace sonde::separate
