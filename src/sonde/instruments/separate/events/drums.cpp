@@ -7,7 +7,6 @@
 #include <complex>
 #include <limits>
 #include <map>
-#include <numbers>
 
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/math/fft1d.h"
@@ -117,9 +116,8 @@ class HitSpectrum {
     for (Index c = 0; c < samples.extent[0]; ++c) {
       for (Index n = 0; n < length; ++n) {
         const Index i = onset - lead + n;
-        const double turn = 2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(length);
         line[static_cast<std::size_t>(n)] =
-            i >= 0 && i < samples.extent[1] ? samples(c, i) * static_cast<float>(0.5 - 0.5 * std::cos(turn)) : 0.0F;
+            i >= 0 && i < samples.extent[1] ? samples(c, i) * window_[static_cast<std::size_t>(n)] : 0.0F;
       }
       fft_.forward(stream_, View<const float, 2>(line.data(), 1, length),
                    View<std::complex<float>, 2>(found.data(), 1, fft_.frequencies()));
@@ -147,6 +145,7 @@ class HitSpectrum {
   Index rate_;
   Stream stream_;
   RealFft1d<float> fft_;
+  std::vector<float> window_ = hann(length);
   std::vector<double> power_;
 };
 
@@ -275,40 +274,12 @@ std::optional<Hit> hit_called(std::string_view name) {
 }
 
 std::optional<Drum> drum_of_note(Index note) {
-  switch (note) {
-    case 35:
-    case 36:
-      return Drum::kick;
-    case 37:
-    case 38:
-    case 39:
-    case 40:
-      return Drum::snare;
-    case 41:
-    case 43:
-    case 45:
-    case 47:
-    case 48:
-    case 50:
-    case 58:
-      return Drum::toms;
-    case 22:
-    case 26:
-    case 42:
-    case 44:
-    case 46:
-      return Drum::hihat;
-    case 49:
-    case 51:
-    case 52:
-    case 53:
-    case 55:
-    case 57:
-    case 59:
-      return Drum::cymbals;
-    default:
-      return {};
-  }
+  // Of General MIDI, and 22, 26, 58 and 59 of electronic kits.
+  static const std::array<std::vector<Index>, drum_count> notes = {
+      {{35, 36}, {37, 38, 39, 40}, {41, 43, 45, 47, 48, 50, 58}, {22, 26, 42, 44, 46}, {49, 51, 52, 53, 55, 57, 59}}};
+  for (std::size_t i = 0; i < drum_count; ++i)
+    if (std::find(notes[i].begin(), notes[i].end(), note) != notes[i].end()) return static_cast<Drum>(i);
+  return {};
 }
 
 std::optional<StemKind> stem_kind(std::string_view name) {

@@ -66,12 +66,7 @@ class BandSpectrum {
         fft_(RealFft1d<float>::prepare({.length = frame, .batch = frames_at_once})),
         windowed_(static_cast<std::size_t>(frames_at_once * frame)),
         spectra_(static_cast<std::size_t>(frames_at_once * fft_.frequencies())),
-        magnitudes_(bands_.size()) {
-    for (Index n = 0; n < frame; ++n) {
-      const double turn = 2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(frame);
-      window_.push_back(static_cast<float>(0.5 - 0.5 * std::cos(turn)));
-    }
-  }
+        magnitudes_(bands_.size()) {}
 
   [[nodiscard]] std::size_t count() const { return bands_.size(); }
 
@@ -119,7 +114,7 @@ class BandSpectrum {
   std::vector<Band> bands_;
   Stream stream_;
   RealFft1d<float> fft_;
-  std::vector<float> window_, windowed_;
+  std::vector<float> window_ = hann(frame), windowed_;
   std::vector<std::complex<float>> spectra_;
   std::vector<float> magnitudes_;
 };
@@ -309,6 +304,15 @@ std::vector<Onset> spaced(const std::vector<Onset>& onsets, Index gap) {
 }
 
 }  // namespace
+
+std::vector<float> hann(Index length) {
+  std::vector<float> window;
+  for (Index n = 0; n < length; ++n) {
+    const double turn = 2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(length);
+    window.push_back(static_cast<float>(0.5 - 0.5 * std::cos(turn)));
+  }
+  return window;
+}
 
 std::vector<double> prominences(const std::vector<double>& heights, double outside) {
   struct Higher {

@@ -54,6 +54,9 @@ struct Onset {
 /// Memory: one number for each frame beside the samples. Costs 5 N log2 N of each frame.
 [[nodiscard]] std::vector<Onset> find_onsets(View<const float, 2> samples, Index rate, const OnsetSettings& settings);
 
+/// The periodic Hann window.
+[[nodiscard]] std::vector<float> hann(Index length);
+
 /// The topographic prominence of every element: its height above the higher one of the lowest places on the ways to
 /// higher elements on its left and right; the ends count as places of height `outside`. O(n).
 [[nodiscard]] std::vector<double> prominences(const std::vector<double>& heights, double outside);
