@@ -136,8 +136,6 @@ std::vector<StemFile> stems_among(const std::vector<std::string>& inputs) {
   return files;
 }
 
-Index samples_in(const StemFile& file) { return AudioReader(file.path, reading).frames(); }
-
 StemEvents read_events(const StemFile& file, const EventSettings& settings, Index pieces) {
   const Audio audio = audio_of(file);
   const View<const float, 2> view = audio.view();

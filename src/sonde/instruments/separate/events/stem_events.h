@@ -39,8 +39,6 @@ constexpr Index event_rate = 44100, event_channels = 2;
 /// and where none is left.
 [[nodiscard]] std::vector<StemFile> stems_among(const std::vector<std::string>& inputs);
 
-/// How many samples of each channel there are, at event_rate. Throws what AudioReader throws.
-[[nodiscard]] Index samples_in(const StemFile& file);
 /// Reads a stem as a whole and finds its events. Throws what AudioReader throws.
 [[nodiscard]] StemEvents read_events(const StemFile& file, const EventSettings& settings, Index pieces = 1000);
 

@@ -318,7 +318,8 @@ void run_midi(const MidiOptions& options, Run& run) {
   run.show_memory(memory, run.host_budget());
   if (run.dry_run()) return;
 
-  const Reservation reserved = reserve_for_stem(memory.peak_bytes, run);
+  const Reservation reserved =
+      run.host_budget().reserve(memory.peak_bytes, "the longest stem", "cut it into shorter ones");
   const std::vector<StemEvents> stems = find_in_stems(files, settings, run.results()["stems"], run);
   if (!options.reference.empty()) report_score(stems, settings, options.reference, run);
   if (options.tempo == "auto") take_tempo(stems, writing, run);

@@ -258,7 +258,7 @@ MemoryPlan memory_of(const Config& config, const SeparationSettings& settings) {
 
 struct Work {
   Index passes = 0;  ///< of chunks through the network
-  double audio_s = 0;
+  double audio_s = 0, longest_s = 0;
 };
 
 /// Reads the head of every file, says what it is, and refuses what would fail later.
@@ -275,7 +275,7 @@ Work say_work(const std::vector<SeparationTask>& tasks, const SeparationSettings
     check(file);
     const Index passes = network_passes(config, settings, reader.frames());
     const double seconds = static_cast<double>(reader.frames()) / static_cast<double>(config.sample_rate);
-    work.passes += passes, work.audio_s += seconds;
+    work.passes += passes, work.audio_s += seconds, work.longest_s = std::max(work.longest_s, seconds);
     kept = std::max(kept, kept_bytes(config, reader.frames()));
     if (!clips(file)) {
       const Index written = settings.writing.keep_rate ? reader.source_frames() : reader.frames();
@@ -520,8 +520,9 @@ void run_separation(const RunOptions& options, Run& run) {
   const std::vector<SeparationTask> tasks = tasks_of(options, config);
   if (options.midi) (void)midi_beside(tasks.front().outputs, tasks.front().paths);
   run.report().add_choice("batch", choose_batch(options.batch));
-  (void)say_work(tasks, settings, config, run);
-  const MemoryPlan memory = memory_of(config, settings);
+  const Work work = say_work(tasks, settings, config, run);
+  MemoryPlan memory = memory_of(config, settings);
+  if (options.midi) memory.peak_bytes += memory.add("midi", stem_midi_bytes(work.longest_s), "a stem as a whole");
   run.show_memory(memory, run.host_budget());
   reading.end();
   if (run.dry_run()) return;
@@ -534,6 +535,12 @@ void run_separation(const RunOptions& options, Run& run) {
       folders.make(std::filesystem::path(path).parent_path());
       require_place(path, {.what = "the stem"});
     }
+    if (options.midi) {
+      const std::string path = midi_beside(task.outputs, task.paths).path;
+      folders.make(std::filesystem::path(path).parent_path());
+      require_place(path);
+    }
+    folders.make(std::filesystem::path(task.record).parent_path());
     require_place(task.record + ".json", side_output("the summary", FileMark::json));
     require_place(task.record + ".part", side_output("what is kept of a file", FileMark::text));
   }

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <string_view>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/run/write_charts.h"
@@ -62,18 +62,14 @@ StemMidi midi_beside(const std::vector<Output>& outputs, const std::vector<std::
       .hint("leave it out, or use a network of drums");
 }
 
-void write_stem_midi(const StemMidi& midi, Run& run) {
-  Index longest = 0;
-  for (const StemFile& each : midi.stems) longest = std::max(longest, samples_in(each));
-  const Reservation reserved = reserve_for_stem(event_bytes(longest), run);
-  const EventSettings settings;
-  const auto stems = find_in_stems(midi.stems, settings, run.results()["drums"], run);
-  make_folders(std::filesystem::path(midi.path).parent_path());
-  write_text_file(midi.path, midi_bytes(midi_tracks(stems, settings), {}), run);
+std::size_t stem_midi_bytes(double seconds) {
+  return event_bytes(static_cast<Index>(std::ceil(seconds * static_cast<double>(event_rate))));
 }
 
-Reservation reserve_for_stem(std::size_t bytes, Run& run) {
-  return run.host_budget().reserve(bytes, "the longest stem", "cut it into shorter ones");
+void write_stem_midi(const StemMidi& midi, Run& run) {
+  const EventSettings settings;
+  const auto stems = find_in_stems(midi.stems, settings, run.results()["drums"], run);
+  write_text_file(midi.path, midi_bytes(midi_tracks(stems, settings), {}), run);
 }
 
 std::vector<StemEvents> find_in_stems(const std::vector<StemFile>& files, const EventSettings& settings,

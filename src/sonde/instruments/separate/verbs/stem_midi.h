@@ -19,11 +19,11 @@ struct StemMidi {
 };
 /// Throws Error(bad_input) where no output has the name of a drum.
 [[nodiscard]] StemMidi midi_beside(const std::vector<Output>& outputs, const std::vector<std::string>& paths);
+/// What write_stem_midi() takes for stems of that length.
+[[nodiscard]] std::size_t stem_midi_bytes(double seconds);
 /// Reads the stems again, each as a whole, and writes their events with the settings that need not be given.
 void write_stem_midi(const StemMidi& midi, Run& run);
 
-/// The bytes that the longest of the stems takes, for as long as this lives. Throws Error(budget).
-[[nodiscard]] Reservation reserve_for_stem(std::size_t bytes, Run& run);
 /// Finds the events of each stem, says how many and adds them to `list`.
 [[nodiscard]] std::vector<StemEvents> find_in_stems(const std::vector<StemFile>& files, const EventSettings& settings,
                                                     sonde::Value& list, Run& run);
