@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sonde/engine/base/error.h"
@@ -62,13 +63,16 @@ PreparedCase prepare_network(const BenchPoint& point) {
 }  // namespace
 
 std::vector<BenchCase> bench_cases() {
-  return {{.name = "separate-network",
-           .summary = "One pass through a full-size drum network in float32, beside PyTorch on as many threads",
-           .sizes = {"256"},
-           .devices = {DeviceKind::cpu},
-           .prepare = prepare_network,
-           .targets = {{.name = "network", .of = {"network"}, .over = {"PyTorch"}, .limit = 0.6},
-                       {.name = "network, next", .of = {"network"}, .over = {"PyTorch"}, .limit = 0.4}}}};
+  std::vector<BenchCase> all = {
+      {.name = "separate-network",
+       .summary = "One pass through a full-size drum network in float32, beside PyTorch on as many threads",
+       .sizes = {"256"},
+       .devices = {DeviceKind::cpu},
+       .prepare = prepare_network,
+       .targets = {{.name = "network", .of = {"network"}, .over = {"PyTorch"}, .limit = 0.6},
+                   {.name = "network, next", .of = {"network"}, .over = {"PyTorch"}, .limit = 0.4}}}};
+  for (BenchCase& each : song_cases()) all.push_back(std::move(each));
+  return all;
 }
 
 }  // namespace sonde::separate

@@ -9,5 +9,7 @@ namespace sonde::separate {
 
 /// The cases of `sonde bench separate-...`.
 [[nodiscard]] std::vector<BenchCase> bench_cases();
+/// Those of whole files, among them.
+[[nodiscard]] std::vector<BenchCase> song_cases();
 
 }  // namespace sonde::separate

@@ -60,13 +60,27 @@ void check(const LoopSettings& settings) {
   require("rate", static_cast<double>(settings.rate), 8000, 192000);
 }
 
-}  // namespace
-
+/// Stems of one length.
 LoopStem sum_of(const std::string& name, const std::vector<const LoopStem*>& stems) {
   LoopStem sum{.name = name, .samples = std::vector<float>(stems.front()->samples.size())};
   for (const LoopStem* each : stems)
     for (std::size_t i = 0; i < sum.samples.size(); ++i) sum.samples[i] += each->samples[i];
   return sum;
+}
+
+}  // namespace
+
+std::vector<LoopStem> stems_with_other(const DrumLoop& loop) {
+  std::vector<LoopStem> stems;
+  std::vector<const LoopStem*> rest;
+  for (const LoopStem& each : loop.stems) {
+    if (each.name == "kick" || each.name == "snare" || each.name == "hihat")
+      stems.push_back(each);
+    else
+      rest.push_back(&each);
+  }
+  stems.push_back(sum_of("other", rest));
+  return stems;
 }
 
 DrumLoop simulate_loop(const LoopSettings& settings) {

@@ -42,7 +42,7 @@ struct DrumLoop {
 /// The same as a MIDI file with a track for each drum.
 [[nodiscard]] std::string hits_midi(const std::vector<PlayedHit>& hits, double tempo);
 
-/// The sum of some stems (all of one length) under a name of its own.
-[[nodiscard]] LoopStem sum_of(const std::string& name, const std::vector<const LoopStem*>& stems);
+/// The stems as the small network of the demonstration has them: kick, snare, hihat, and `other` for all else.
+[[nodiscard]] std::vector<LoopStem> stems_with_other(const DrumLoop& loop);
 
 }  // namespace sonde::separate

@@ -8,13 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "sonde/engine/base/error.h"
-#include "sonde/engine/base/module.h"
 #include "sonde/engine/base/paths.h"
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/separate/events/stem_events.h"
 #include "sonde/instruments/separate/results/spectrogram.h"
 #include "sonde/instruments/separate/run/separation.h"
+#include "sonde/instruments/separate/simulate/asset.h"
 #include "sonde/instruments/separate/verbs/loop_files.h"
 #include "sonde/instruments/separate/verbs/score_text.h"
 #include "sonde/instruments/separate/verbs/stem_midi.h"
@@ -25,29 +24,6 @@ namespace sonde::separate {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A file that is installed with the program: beside its modules (base/module.h).
-std::string asset(const std::string& name) {
-  const std::vector<std::string> folders = module_folders();
-  for (const std::string& folder : folders)
-    if (const fs::path path = fs::path(folder) / "assets" / name; is_plain_file(path)) return path.string();
-  throw Error(ErrorKind::not_supported, fmt::format("{}: not found in {}/assets", name, folders.front()))
-      .hint("it is part of sonde: install sonde again");
-}
-
-/// The stems as the network has them: what is neither kick, snare nor hi-hat is `other`.
-std::vector<LoopStem> stems_of_network(const DrumLoop& loop) {
-  std::vector<LoopStem> stems;
-  std::vector<const LoopStem*> rest;
-  for (const LoopStem& each : loop.stems) {
-    if (each.name == "kick" || each.name == "snare" || each.name == "hihat")
-      stems.push_back(each);
-    else
-      rest.push_back(&each);
-  }
-  stems.push_back(sum_of("other", rest));
-  return stems;
-}
 
 /// Separates the mixture into a file for each stem of the network.
 void separate_mixture(const std::string& mixture, const fs::path& folder, Run& run) {
@@ -137,7 +113,7 @@ void demonstrate_separation(const fs::path& folder, double seconds, Run& run) {
   settings.backing = true;
   settings.pattern.seconds = seconds;
   const DrumLoop loop = simulate_loop(settings);
-  write_stems(truth, stems_of_network(loop), settings.rate, run);
+  write_stems(truth, stems_with_other(loop), settings.rate, run);
   write_stems(truth, {loop.mixture}, settings.rate, run);
   write_hits(truth, loop.hits, settings.pattern.tempo, run);
 

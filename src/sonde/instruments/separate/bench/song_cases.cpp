@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files: from audio to stems.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/base/clock.h"
+#include "sonde/engine/base/paths.h"
+#include "sonde/instruments/separate/bench/cases.h"
+#include "sonde/instruments/separate/run/separation.h"
+#include "sonde/instruments/separate/score/stem_scores.h"
+#include "sonde/instruments/separate/simulate/asset.h"
+#include "sonde/instruments/separate/simulate/drum_loop.h"
+#include "sonde/instruments/separate/weights/model.h"
+#include "sonde/instruments/separate/weights/structure.h"
+
+namespace sonde::separate {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write(const fs::path& folder, const LoopStem& stem, Index rate) {
+  AudioWriter writer((folder / (stem.name + ".wav")).string(), {.rate = rate, .channels = 2});
+  writer.write(stem.view());
+  writer.commit();
+}
+
+/// A simulated loop in a folder that is removed in the end, and a network that separates it.
+class Song {
+ public:
+  Song(const Config& config, const ParameterValues& values, const LoopSettings& loop, Index overlap)
+      : config_(config), plan_(Plan::prepare(config, values)), loop_(simulate_loop(loop)), overlap_(overlap) {
+    static int made = 0;
+    folder_ = temporary_folder() / fmt::format("sonde-bench-song-{}-{}", ::getpid(), made++);
+    make_folders(truth());
+    make_folders(stems());
+    for (const LoopStem& each : stems_with_other(loop_)) write(truth(), each, loop.rate);
+    write(truth(), loop_.mixture, loop.rate);
+  }
+  Song(const Song&) = delete;
+  Song& operator=(const Song&) = delete;
+  ~Song() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  void separate() {
+    const Stopwatch watch;
+    SeparationTask task{.input = (truth() / "mixture.wav").string(), .outputs = choose_outputs(config_.stems())};
+    for (const Output& each : task.outputs) task.paths.push_back((stems() / (each.name + ".wav")).string());
+    const SeparationSettings settings{.reading = {.rate = config_.sample_rate}, .overlap = overlap_};
+    separate_files({task}, settings, config_, plan_, [&](std::size_t, const SeparationResult& result) {
+      outside_s_ = watch.seconds() - result.times.network;
+      audio_s_ = static_cast<double>(result.samples) / static_cast<double>(config_.sample_rate);
+    });
+  }
+  [[nodiscard]] double outside_s() const { return outside_s_; }
+  [[nodiscard]] double audio_s() const { return audio_s_; }
+
+  /// The mean over the stems of the last separation.
+  [[nodiscard]] double mean_sdr_db() const {
+    const StemPairs pairs = pair_stems(truth().string(), stems().string());
+    const CommonAudio audio = common_audio(pairs, {}, Lengths::refuse);
+    double sum = 0;
+    for (const StemScore& each : score_stems(pairs, audio, {.frames = {audio.rate, audio.rate}})) sum += each.sdr_db;
+    return sum / static_cast<double>(pairs.pairs.size());
+  }
+
+ private:
+  [[nodiscard]] fs::path truth() const { return folder_ / "truth"; }
+  [[nodiscard]] fs::path stems() const { return folder_ / "stems"; }
+
+  Config config_;
+  Plan plan_;
+  DrumLoop loop_;
+  Index overlap_;
+  fs::path folder_;
+  double outside_s_ = 0, audio_s_ = 0;
+};
+
+/// All of a file with the published drum network in its full size, without overlap, at a sample rate.
+PreparedCase prepare_song(const BenchPoint& point) {
+  Config config = known_configs().front().config;
+  config.chunk = 255 * config.hop;  // 256 frames, a quarter of the published chunk
+  const LoopSettings loop{.pattern = {.seconds = 12}, .rate = whole_size(point.size, "Hz"), .backing = true};
+  const auto song = std::make_shared<Song>(config, formula_values(config, 1), loop, 1);
+  PreparedCase made;
+  made.operations.push_back({.name = "song", .run = [song] { song->separate(); }});
+  // Of the call before: operations take turns.
+  made.operations.push_back(
+      {.name = "outside the network", .run = [] {}, .own_s = [song] { return song->outside_s(); }});
+  made.input =
+      fmt::format("12 s at {} Hz from WAV to five stems, chunks of 256 frames, one covers a sample", loop.rate);
+  return made;
+}
+
+/// The loop of the demonstration with its small network, so many chunks on each sample.
+PreparedCase prepare_overlap(const BenchPoint& point) {
+  const Model model = open_model({.checkpoint = asset("tiny_drums.ckpt")});
+  const LoopSettings loop{.backing = true};
+  const auto song =
+      std::make_shared<Song>(model.config, model.values(), loop, whole_size(point.size, "chunks on a sample"));
+  song->separate();
+  PreparedCase made;
+  made.operations.push_back({.name = "song", .run = [song] { song->separate(); }});
+  made.input = fmt::format("{:.0f} s of drums over music, {} chunk(s) on each sample: mean SDR {:.2f} dB",
+                           song->audio_s(), point.size, song->mean_sdr_db());
+  return made;
+}
+
+}  // namespace
+
+std::vector<BenchCase> song_cases() {
+  return {
+      {.name = "separate-song",
+       .summary = "A file from WAV to five stems by a full-size drum network, at two sample rates",
+       .sizes = {"44100", "48000"},
+       .devices = {DeviceKind::cpu},
+       .prepare = prepare_song,
+       .targets = {{.name = "outside the network", .of = {"outside the network"}, .over = {"song"}, .limit = 0.03}}},
+      {.name = "separate-overlap",
+       .summary = "A drum loop by the small network of the demonstration with more and more overlap, and its score",
+       .sizes = {"1", "2", "4", "8"},
+       .devices = {DeviceKind::cpu},
+       .prepare = prepare_overlap}};
+}
+
+}  // namespace sonde::separate
