@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sonde.separate on arrays, against what PyTorch gave and what safetensors hold."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import sonde
+
+REFERENCE = pathlib.Path(__file__).parents[3] / "shared/data/separation/reference"
+needs_data = pytest.mark.skipif(not REFERENCE.exists(), reason="no test data")
+CASES = ["a_instancenorm_gelu", "b_batchnorm_relu_target", "c_groupnorm_elu", "d_nonorm_gelu"]
+
+
+def relative(found, expected):
+    return np.linalg.norm((found - expected).ravel()) / np.linalg.norm(expected.ravel())
+
+
+def model_of(case):
+    return sonde.separate.Model(REFERENCE / case / "model.ckpt", model=REFERENCE / case / "config.yaml")
+
+
+@needs_data
+@pytest.mark.parametrize("case", CASES)
+def test_forward_gives_what_pytorch_gave(case):
+    model = model_of(case)
+    chunks = np.load(REFERENCE / case / "input.npy")
+    expected = np.load(REFERENCE / case / "output.npy").reshape(len(chunks), len(model.stems), model.channels, model.chunk)
+    # float32 against float32, with Winograd's transforms.
+    assert relative(model.forward(chunks), expected) < 1e-5
+
+
+@needs_data
+def test_an_item_does_not_depend_on_the_others():
+    model = model_of(CASES[0])
+    chunks = np.random.default_rng(1).normal(size=(3, model.channels, model.chunk)).astype(np.float32)
+    together = model.forward(chunks)
+    for i in range(3):
+        np.testing.assert_array_equal(model.forward(chunks[i:i + 1])[0], together[i])
+
+
+@needs_data
+@pytest.mark.parametrize("case", CASES)
+def test_parameters_are_those_of_safetensors(case):
+    raw = (REFERENCE / case / "model.safetensors").read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8:8 + length])
+    found = sonde.separate.load_state_dict(REFERENCE / case / "model.ckpt")
+    names = [name for name in header if name != "__metadata__"]
+    assert sorted(found) == sorted(names)
+    for name in names:
+        begin, end = header[name]["data_offsets"]
+        kind = {"F32": np.float32, "I64": np.int64}[header[name]["dtype"]]
+        stored = np.frombuffer(raw[8 + length + begin:8 + length + end], kind).reshape(header[name]["shape"])
+        np.testing.assert_array_equal(found[name], stored.astype(np.float32))
+
+
+@needs_data
+def test_the_plan_names_every_layer():
+    model = model_of(CASES[0])
+    model.forward(np.zeros((1, model.channels, model.chunk)))
+    plan = model.plan
+    assert {"first", "encoder0", "bottleneck", "decoder0", "final", "spectrum", "samples"} <= {layer.stage for layer in plan}
+    assert all(layer.seconds >= 0 for layer in plan) and sum(layer.multiplications for layer in plan) > 0
+    assert model.nbytes > 0
+
+
+@needs_data
+@pytest.mark.parametrize("shape, words", [((2, 100), "3 dimensions"), ((1, 3, 100), "3 channels"), ((1, 2, 100), "100 samples")])
+def test_a_wrong_shape_is_refused(shape, words):
+    with pytest.raises(sonde.Error) as refused:
+        model_of(CASES[0]).forward(np.zeros(shape))
+    assert refused.value.kind == "bad_input" and words in str(refused.value)
+
+
+@needs_data
+def test_too_little_memory_is_said_before_work():
+    with pytest.raises(sonde.Error) as refused:
+        sonde.separate.Model(REFERENCE / CASES[0] / "model.ckpt", model=REFERENCE / CASES[0] / "config.yaml", memory="1M")
+    assert refused.value.kind == "budget"
