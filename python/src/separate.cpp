@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,9 +14,13 @@
 #include "bindings.h"
 #include "convert.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/options/compute_options.h"
+#include "sonde/instruments/separate/events/stem_events.h"
 #include "sonde/instruments/separate/network/plan.h"
+#include "sonde/instruments/separate/score/bss_eval.h"
+#include "sonde/instruments/separate/score/ratios.h"
 #include "sonde/instruments/separate/weights/model.h"
 #include "work.h"
 
@@ -28,14 +33,30 @@ Array of_samples(const py::array& array, const std::string& what, int rank, Inde
   Array samples = borrow(array, what);
   const Shape& shape = samples.shape();
   if (samples.dtype() != DType::f32 || shape.rank() != rank || samples.count() == 0)
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{}: {} of shape {}, expected float32 with {} dimensions", what,
-                            name(samples.dtype()), shape.text(), rank))
+    throw Error(ErrorKind::bad_input, fmt::format("{}: {} of shape {}, expected float32 with {} dimensions", what,
+                                                  name(samples.dtype()), shape.text(), rank))
         .hint(rank == 2 ? "(channels, samples)" : "(batch, channels, samples)");
   if (shape[rank - 2] != channels)
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: {} channels, the network has {}", what, shape[rank - 2], channels));
   return samples;
+}
+
+/// (channels, samples).
+Array rows_of(const py::array& array, const std::string& what, DType dtype) {
+  Array rows = borrow(array, what);
+  if (rows.dtype() != dtype || rows.shape().rank() != 2 || rows.count() == 0)
+    throw Error(ErrorKind::bad_input, fmt::format("{}: {} of shape {}, expected {} (channels, samples)", what,
+                                                  name(rows.dtype()), rows.shape().text(), name(dtype)));
+  return rows;
+}
+
+Array float_rows(const py::array& array, const std::string& what) { return rows_of(array, what, DType::f32); }
+
+void require_equal_shapes(const Array& truth, const Array& estimate) {
+  if (!(truth.shape() == estimate.shape()))
+    throw Error(ErrorKind::bad_input,
+                fmt::format("shapes {} and {}, expected equal ones", truth.shape().text(), estimate.shape().text()));
 }
 
 /// A prepared network. One call at a time.
@@ -133,6 +154,75 @@ py::dict state_dict(const std::string& path, const std::string& state_key) {
   return made;
 }
 
+using Ratio = double (*)(View<const float, 2>, View<const float, 2>);
+
+double ratio_of(Ratio ratio, const py::array& truth, const py::array& estimate) {
+  const Array of = float_rows(truth, "truth"), found = float_rows(estimate, "estimate");
+  require_equal_shapes(of, found);
+  return Work().run([&] { return ratio(of.view<float, 2>(), found.view<float, 2>()); });
+}
+
+py::dict bss_eval(const py::array& references, const py::array& estimates, bool best, Index taps) {
+  const Array of = rows_of(references, "references", DType::f64), found = rows_of(estimates, "estimates", DType::f64);
+  require_equal_shapes(of, found);
+  const separate::BssEval made = Work().run([&] {
+    return separate::bss_eval(of.view<double, 2>(), found.view<double, 2>(),
+                              best ? separate::Pairing::best : separate::Pairing::given, taps);
+  });
+  py::dict dict;
+  dict["sdr"] = made.sdr_db;
+  dict["sir"] = made.sir_db;
+  dict["sar"] = made.sar_db;
+  dict["estimates"] = made.estimates;
+  return dict;
+}
+
+separate::StemKind kind_called(const std::string& stem) {
+  const auto kind = separate::stem_kind(stem);
+  if (!kind)
+    throw Error(ErrorKind::bad_input, fmt::format("stem: \"{}\" is no drum", stem))
+        .hint("kick, snare, toms, hihat, cymbals, crash and ride are, with their usual other names");
+  return *kind;
+}
+
+py::list drum_events(const std::string& stem, const py::array& samples, Index rate) {
+  const separate::StemKind kind = kind_called(stem);
+  const Array heard = float_rows(samples, "samples");
+  if (rate < 8000 || rate > 192000)
+    throw Error(ErrorKind::bad_input, fmt::format("sample_rate: {} Hz, expected 8000 to 192000", rate));
+  py::list made;
+  for (const separate::DrumEvent& each :
+       Work().run([&] { return separate::find_events(kind, heard.view<float, 2>(), rate, {}); }))
+    made.append(py::make_tuple(each.time_s, std::string(separate::info(each.hit).name), each.velocity, each.level_db,
+                               each.pan, each.strength, each.sustain_s));
+  return made;
+}
+
+/// A file of `stems`: of each its name and (time in s, hit, velocity).
+py::bytes drum_midi(
+    const std::vector<std::pair<std::string, std::vector<std::tuple<double, std::string, Index>>>>& stems, double tempo,
+    const std::optional<std::string>& path) {
+  const separate::EventSettings settings;
+  std::vector<separate::StemEvents> all;
+  for (const auto& [name, events] : stems) {
+    separate::StemEvents stem{.file = {.path = {}, .name = name, .kind = kind_called(name)}};
+    for (const auto& [time, hit, velocity] : events) {
+      const auto found = separate::hit_called(hit);
+      if (!found) throw Error(ErrorKind::bad_input, fmt::format("{}: \"{}\" is no hit of a drum", name, hit));
+      stem.events.push_back({.time_s = time, .hit = *found, .velocity = velocity});
+    }
+    all.push_back(std::move(stem));
+  }
+  const std::string bytes =
+      separate::midi_bytes(separate::midi_tracks(all, settings, separate::usual_note_s), {.tempo = tempo});
+  if (path) {
+    AtomicFile file(*path);
+    file.write(bytes);
+    file.commit();
+  }
+  return bytes;
+}
+
 void add(py::module_& module) {
   py::class_<SeparationModel>(module, "SeparationModel")
       .def(py::init<const std::string&, const std::string&, const std::string&, const std::optional<std::string>&>())
@@ -140,7 +230,16 @@ void add(py::module_& module) {
       .def("describe", &SeparationModel::describe)
       .def("plan", &SeparationModel::plan);
   module.def("separation_state_dict", state_dict);
-  run_apart(module, {"separation_state_dict"});
+  module.def("separation_sdr", [](const py::array& truth, const py::array& estimate) {
+    return ratio_of(separate::sdr_db, truth, estimate);
+  });
+  module.def("separation_si_sdr", [](const py::array& truth, const py::array& estimate) {
+    return ratio_of(separate::si_sdr_db, truth, estimate);
+  });
+  module.def("separation_bss_eval", bss_eval);
+  module.def("separation_events", drum_events);
+  module.def("separation_midi", drum_midi);
+  run_apart(module, {"separation_state_dict", "separation_bss_eval", "separation_events"});
   run_apart(module.attr("SeparationModel"), {"forward"});
 }
 

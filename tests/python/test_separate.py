@@ -80,3 +80,53 @@ def test_too_little_memory_is_said_before_work():
     with pytest.raises(sonde.Error) as refused:
         sonde.separate.Model(REFERENCE / CASES[0] / "model.ckpt", model=REFERENCE / CASES[0] / "config.yaml", memory="1M")
     assert refused.value.kind == "budget"
+
+
+@pytest.fixture(scope="module")
+def pair():
+    random = np.random.default_rng(5)
+    truth = random.normal(size=(2, 4000)).astype(np.float32)
+    return truth, (0.8 * truth + 0.1 * random.normal(size=truth.shape)).astype(np.float32)
+
+
+def test_sdr_is_its_formula(pair):
+    truth, estimate = (each.astype(np.float64) for each in pair)
+    expected = 10 * np.log10(((truth**2).sum() + 1e-8) / (((truth - estimate)**2).sum() + 1e-8))
+    assert sonde.separate.metrics.sdr(*pair) == pytest.approx(expected, abs=1e-6)
+    projected = (truth * estimate).sum() / (truth**2).sum() * truth
+    expected = 10 * np.log10((projected**2).sum() / ((projected - estimate)**2).sum())
+    assert sonde.separate.metrics.si_sdr(*pair) == pytest.approx(expected, abs=1e-6)
+
+
+def test_bss_eval_is_that_of_mir_eval():
+    separation = pytest.importorskip("mir_eval.separation", reason="no test data")
+    random = np.random.default_rng(7)
+    references = random.normal(size=(2, 6000))
+    estimates = np.roll(references, 5, axis=1)[::-1] + 0.3 * references + 0.1 * random.normal(size=references.shape)
+    expected = separation.bss_eval_sources(references, estimates)
+    found = sonde.separate.metrics.bss_eval(references, estimates)
+    for ours, theirs in zip(found, expected):
+        # Both solve the same normal equations; a well-conditioned pair leaves 1e-8.
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+
+
+def test_clicks_become_events_and_a_midi_file(tmp_path):
+    rate, times = 44100, [0.5, 1.0, 1.5, 2.0]
+    samples = np.zeros(3 * rate, np.float32)
+    for time in times:
+        t = np.arange(int(0.2 * rate)) / rate
+        samples[int(time * rate):int(time * rate) + t.size] += (np.exp(-t / 0.05) * np.sin(2 * np.pi * 60 * t)
+                                                                + 0.5 * np.exp(-t / 0.005) * np.sin(2 * np.pi * 2500 * t)).astype(np.float32)
+    events = sonde.separate.onsets(samples, rate, "Kick")
+    # The attack rises within one or two milliseconds.
+    np.testing.assert_allclose([event.time for event in events], times, atol=3e-3)
+    assert {event.hit for event in events} == {"kick"}
+    made = sonde.separate.to_midi({"Kick": events}, tmp_path / "kick.mid", tempo=100)
+    assert made[:4] == b"MThd" and (tmp_path / "kick.mid").read_bytes() == made
+    assert made.count(bytes([0x99, 36])) == len(times)
+
+
+def test_a_stem_that_is_no_drum_is_named():
+    with pytest.raises(sonde.Error) as refused:
+        sonde.separate.onsets(np.zeros(44100), 44100, "piano")
+    assert refused.value.kind == "bad_input" and "piano" in str(refused.value)

@@ -45,6 +45,8 @@ struct MidiWriteOptions {
 constexpr Index ticks_per_quarter = 480;
 /// Notes are at least so long: zero-length ones are lost by some programs.
 constexpr double shortest_note_s = 0.005;
+/// Drums have no length: what their notes get.
+constexpr double usual_note_s = 0.05;
 
 /// A file of format 0 or 1: the tempo, notes without running status, note-off as 0x80, end of track. Each time is
 /// rounded to a tick from its seconds, so that errors do not add up. A note ends before the next of the same pitch; two

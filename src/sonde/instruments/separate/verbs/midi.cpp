@@ -124,7 +124,7 @@ struct MidiOptions {
   std::string notes = default_notes();
   EventSettings found;
   Index format = 1;
-  double strength = 1, note_ms = 50;
+  double strength = 1, note_ms = 1000 * usual_note_s;
   std::string tempo = "120", grid = "off";
 
   MidiOptions() {

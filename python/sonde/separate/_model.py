@@ -1,18 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Music source separation: audio files to stems with trained MDX23C (TFC-TDF v3) networks.
-
-A checkpoint is read as it is, PyTorch's or safetensors, and nothing in it is executed. Files may be of any length and sample rate.
-Everything that goes wrong is a :class:`sonde.Error`.
-
->>> import sonde
->>> model = sonde.separate.Model("DrumSep.ckpt")                                        # doctest: +SKIP
->>> stems = model.separate(samples, sample_rate=48000)                                  # doctest: +SKIP
->>> stems["kick"].shape == samples.shape                                                # doctest: +SKIP
-True
->>> made = sonde.separate.run("drums.wav", checkpoint="DrumSep.ckpt", output="out")     # doctest: +SKIP
->>> [each["path"] for each in made.facts["inputs"][0]["outputs"]]                       # doctest: +SKIP
-['out/drums/kick.wav', 'out/drums/snare.wav', 'out/drums/toms.wav', 'out/drums/hh.wav', 'out/drums/cymbals.wav']
-"""
+"""A trained network and its parameters."""
 
 from __future__ import annotations
 
@@ -22,14 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _sonde
-from ._arrays import as_numpy
-from ._calls import checked
-from ._objects import Handle
-from ._types import Path, Progress
-from ._verbs.separate import convert, info, run
-
-__all__ = ["LayerPlan", "Model", "convert", "info", "load_state_dict", "run"]
+from .. import _sonde
+from .._arrays import as_numpy
+from .._calls import checked
+from .._objects import Handle
+from .._types import Path, Progress
 
 Samples = npt.NDArray[np.float32]
 
@@ -109,7 +93,7 @@ class Model(Handle):
     def forward(self, chunks: npt.ArrayLike) -> Samples:
         """The network itself: (batch, channels, chunk) to (batch, stems, channels, chunk), one after the other; the bits of an item
         do not depend on the others. C-contiguous float32 is not copied."""
-        return self._model.forward(_samples(chunks))  # type: ignore[no-any-return]
+        return self._model.forward(samples_of(chunks))  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"<sonde.separate.Model {', '.join(self.stems)}; {self.sample_rate} Hz, chunks of {self.chunk} samples>"
@@ -121,7 +105,7 @@ def load_state_dict(path: Path, *, state_key: str = "") -> dict[str, Samples]:
     return _sonde.separation_state_dict(os.fspath(path), state_key)
 
 
-def _samples(data: Any) -> npt.NDArray[Any]:
+def samples_of(data: Any) -> npt.NDArray[Any]:
     """float32 as it is; other real numbers converted."""
     array = as_numpy(data)
     if array.dtype.kind not in "fiu":
