@@ -19,6 +19,7 @@
 #include "sonde/engine/options/compute_options.h"
 #include "sonde/instruments/separate/events/stem_events.h"
 #include "sonde/instruments/separate/network/plan.h"
+#include "sonde/instruments/separate/run/samples.h"
 #include "sonde/instruments/separate/score/bss_eval.h"
 #include "sonde/instruments/separate/score/ratios.h"
 #include "sonde/instruments/separate/weights/model.h"
@@ -59,6 +60,25 @@ void require_equal_shapes(const Array& truth, const Array& estimate) {
                 fmt::format("shapes {} and {}, expected equal ones", truth.shape().text(), estimate.shape().text()));
 }
 
+/// How chunks are joined.
+struct JoinOptions {
+  std::optional<Index> overlap{};
+  separate::Policy policy = separate::Policy::fade;
+  Index shifts = 1;
+  bool tta = false;
+
+  void describe(Fields& fields) {
+    fields.add("overlap", overlap, {.help = "chunks that cover a sample; without it the configuration's", .min = 1});
+    fields.choice("policy", policy, {{"fade", separate::Policy::fade}, {"uniform", separate::Policy::uniform}},
+                  {.help = "how chunks are joined"});
+    fields.add("shifts", shifts, {.help = "beginnings of chunks, over which is averaged", .min = 1});
+    fields.add("tta", tta, {.help = "average over exchanged channels and the other sign"});
+  }
+  [[nodiscard]] separate::SeparationSettings settings(const Config& config) const {
+    return {.overlap = overlap.value_or(config.overlap), .policy = policy, .shifts = shifts, .tta = tta};
+  }
+};
+
 /// A prepared network. One call at a time.
 class SeparationModel {
  public:
@@ -93,6 +113,22 @@ class SeparationModel {
       for (Index item = 0; item < batch; ++item) plan_->run(from[item], to[item]);
       return made;
     }));
+  }
+
+  /// (channels, samples) at `rate` to each stem at the network's. `options`: overlap, policy, shifts, tta.
+  py::dict separate(const py::array& array, Index rate, const py::dict& options, const py::object& progress) {
+    const Array samples = rows_of(array, "samples", DType::f32);
+    const auto chosen = options_of<JoinOptions>(options, "separate()");
+    Array made = Work(progress).run([&] {
+      const Array heard =
+          separate::resampled(samples.view<float, 2>(), rate, config_.sample_rate, config_.audio_channels);
+      return separate::separate_samples(heard.view<float, 2>(), chosen.settings(config_), config_, *plan_);
+    });
+    const py::array all = to_numpy(std::move(made));
+    py::dict stems;
+    Index at = 0;
+    for (const std::string& stem : config_.stems()) stems[py::str(stem)] = all[py::int_(at++)];
+    return stems;
   }
 
   [[nodiscard]] py::dict describe() const {
@@ -213,8 +249,7 @@ py::bytes drum_midi(
     }
     all.push_back(std::move(stem));
   }
-  const std::string bytes =
-      separate::midi_bytes(separate::midi_tracks(all, settings, separate::usual_note_s), {.tempo = tempo});
+  const std::string bytes = separate::midi_bytes(separate::midi_tracks(all, settings), {.tempo = tempo});
   if (path) {
     AtomicFile file(*path);
     file.write(bytes);
@@ -227,6 +262,7 @@ void add(py::module_& module) {
   py::class_<SeparationModel>(module, "SeparationModel")
       .def(py::init<const std::string&, const std::string&, const std::string&, const std::optional<std::string>&>())
       .def("forward", &SeparationModel::forward)
+      .def("separate", &SeparationModel::separate)
       .def("describe", &SeparationModel::describe)
       .def("plan", &SeparationModel::plan);
   module.def("separation_state_dict", state_dict);
@@ -240,7 +276,7 @@ void add(py::module_& module) {
   module.def("separation_events", drum_events);
   module.def("separation_midi", drum_midi);
   run_apart(module, {"separation_state_dict", "separation_bss_eval", "separation_events"});
-  run_apart(module.attr("SeparationModel"), {"forward"});
+  run_apart(module.attr("SeparationModel"), {"forward", "separate"});
 }
 
 std::optional<py::list> fields(const std::string&) { return std::nullopt; }

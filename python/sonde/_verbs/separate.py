@@ -15,13 +15,19 @@ from .._types import Progress
 @checked
 def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = None, model: Text | None = None,
         state_key: Text | None = None, overlap: SupportsIndex | None = None, policy: Literal["fade", "uniform"] | None = None,
-        chunk: SupportsIndex | None = None, start: Text | None = None, seconds: SupportsFloat | None = None,
-        downmix: Literal["refuse", "first2", "mean"] | None = None, nan: Literal["refuse", "zero"] | None = None,
+        chunk: SupportsIndex | None = None, dim_t: SupportsIndex | None = None, shifts: SupportsIndex | None = None,
+        tta: bool | None = None, batch: Text | None = None,
+        precision: Literal["auto", "f32", "f16", "bf16", "tf32"] | None = None, verify_precision: bool | None = None,
+        recursive: bool | None = None, resume: bool | None = None, start: Text | None = None,
+        seconds: SupportsFloat | None = None, downmix: Literal["refuse", "first2", "mean"] | None = None,
+        nan: Literal["refuse", "zero"] | None = None,
         resample_quality: Literal["quick", "low", "medium", "high", "very_high"] | None = None, stems: Text | None = None,
-        mix: Text | None = None, format: Literal["wav", "flac", "ogg", "mp3"] | None = None, subtype: Text | None = None,
-        template: Text | None = None, dither: Literal["on", "off"] | None = None, device: Text | None = None,
-        memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-        config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+        mix: Text | None = None, residual: Text | None = None, format: Literal["wav", "flac", "ogg", "mp3"] | None = None,
+        subtype: Text | None = None, template: Text | None = None, keep_rate: bool | None = None,
+        clip: Literal["warn", "rescale", "float"] | None = None, dither: Literal["on", "off"] | None = None,
+        midi: bool | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+        threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None, dry_run: bool | None = None,
+        progress: Progress | None = None) -> Result:
     """Separate audio files into stems with a trained network.
 
     What ``sonde separate run`` does.
@@ -39,7 +45,7 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
     Parameters
     ----------
     inputs : list of str, default []
-        audio files: WAV, AIFF, FLAC, Ogg, MP3
+        audio files (WAV, AIFF, FLAC, Ogg, MP3) and folders of them
     output : str (DIR), default ''
         folder of the stems
     checkpoint : str (MODEL.ckpt|.pth|.safetensors|formula:SEED), default ''
@@ -54,6 +60,22 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
         how chunks are joined: weighted with ramps, or as plain means of full chunks
     chunk : int, default unset
         samples of a chunk; without it as the configuration says (at least 1)
+    dim_t : int, default unset
+        the same in frames, as UVR counts segments: hop_length (N - 1) samples (at least 2)
+    shifts : int, default 1
+        mean of N results, of the file shifted in a circle by 0, 1/N, ... of its length: N times the work (at least 1, at most 100)
+    tta : bool, default False
+        mean of three results: of each chunk, of its channels exchanged, and of its negative
+    batch : str (N|auto), default 'auto'
+        chunks in one pass; on the CPU they go one after another, whatever N is
+    precision : {'auto', 'f32', 'f16', 'bf16', 'tf32'}, default 'auto'
+        of the weights, which compute in float32: f16 and bf16 show what half precision costs, and save nothing on the CPU
+    verify_precision : bool, default False
+        compare the first chunk with weights in float32 and direct convolutions
+    recursive : bool, default False
+        look for files in the folders of a named folder too
+    resume : bool, default False
+        continue where an earlier run was interrupted, and skip files that are complete
     start : str (S|M:S), default '0'
         where to begin in each file: seconds, or minutes:seconds
     seconds : float in s, default unset
@@ -67,15 +89,23 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
     stems : str (A,B), default ''
         the stems that are written; without it all
     mix : list of str, default []
-        one more output, a sum of stems and of "mixture"; may be repeated
+        one more output, a sum of stems and of "mixture"
+    residual : list of str, default []
+        one more output, the mixture without this stem (no_STEM), or without all (residual)
     format : {'wav', 'flac', 'ogg', 'mp3'}, default 'wav'
         file format of the stems
     subtype : str (auto|pcm16|pcm24|float), default 'auto'
         samples of WAV (auto: float) and FLAC (auto: pcm24)
     template : str, default '{file}/{stem}'
-        names of the files, without ending: {file}, {stem} and {model} become names
+        names of the files, without ending: {file}, {stem} and {model} become names, {dir} the folders of the file below a named folder
+    keep_rate : bool, default False
+        stems at the sample rate of the file, as long as the file
+    clip : {'warn', 'rescale', 'float'}, default 'warn'
+        what becomes of samples beyond -1 to 1 in files of integers: clipped and counted, all stems quieter by one factor, or the files in floating point
     dither : {'on', 'off'}, default 'on'
         noise of two steps before rounding to 16 bits, always the same
+    midi : bool, default False
+        a MIDI file of the drums beside the stems, with the settings of `sonde separate midi`; the stems are read again, each as a whole
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -90,9 +120,111 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
         print the resolved settings and the choices, do nothing
     """
     return _run("separate run", *inputs, output=output, checkpoint=checkpoint, model=model, state_key=state_key, overlap=overlap,
-                policy=policy, chunk=chunk, start=start, seconds=seconds, downmix=downmix, nan=nan,
-                resample_quality=resample_quality, stems=stems, mix=mix, format=format, subtype=subtype, template=template,
-                dither=dither, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
+                policy=policy, chunk=chunk, dim_t=dim_t, shifts=shifts, tta=tta, batch=batch, precision=precision,
+                verify_precision=verify_precision, recursive=recursive, resume=resume, start=start, seconds=seconds,
+                downmix=downmix, nan=nan, resample_quality=resample_quality, stems=stems, mix=mix, residual=residual,
+                format=format, subtype=subtype, template=template, keep_rate=keep_rate, clip=clip, dither=dither, midi=midi,
+                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
+def midi(*inputs: Text, output: Text | None = None, events: Text | None = None, reference: Text | None = None,
+         plot: Text | None = None, detection: Text | None = None, gap: Text | None = None, merge: Text | None = None,
+         threshold: Text | None = None, prominence: Text | None = None, floor: Text | None = None, gate: Text | None = None,
+         sharpness: Text | None = None, sustain: Text | None = None, crash_centroid: SupportsFloat | None = None,
+         notes: Text | None = None, pedal: bool | None = None, velocity: Literal["level", "linear"] | None = None,
+         softest: SupportsIndex | None = None, loudest: SupportsIndex | None = None, span: SupportsFloat | None = None,
+         note_length: SupportsFloat | None = None, format: SupportsIndex | None = None, tempo: Text | None = None,
+         quantise: Text | None = None, strength: SupportsFloat | None = None, device: Text | None = None,
+         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+         config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Turn stems of drums into a MIDI file.
+
+    What ``sonde separate midi`` does.
+
+    Reads the stems that `sonde separate run` wrote, or those of any other program, finds where each drum is hit and how hard, and
+    writes General MIDI notes on channel 10. A file is a stem of the drum that its name says: kick, snare, toms, hihat, cymbals,
+    crash, ride and usual short forms, also within a longer name; other files of a folder are ignored. Hi-hats are open or closed,
+    toms low, mid or high, cymbals crash or ride.
+
+    Each setting of finding events is one value for all stems, or values for some of them, gap="hihat=40,kick=60"; stems that are
+    not named keep theirs. Velocities follow the level of each hit within its stem.
+
+    With a reference, a MIDI file or a table of events, the found ones are scored: precision, recall and F within 50 and 25 ms.
+    Events of the reference closer than the gap of their stem count as one; the scores without that are printed beside.
+
+    Parameters
+    ----------
+    inputs : list of str, default []
+        stems of drums: folders, files named after their drum, or snare=FILE
+    output : str (FILE.mid), default ''
+        the MIDI file
+    events : str (FILE.csv|.json), default ''
+        the events as a table or as data
+    reference : str (FILE.mid|.csv), default ''
+        what was played: scores of the events found
+    plot : str (FILE.png|.pdf|.svg), default ''
+        a picture of levels and events
+    detection : str (STEM=WORD), default 'kick=flux,snare=flux,toms=energy,hihat=flux,cymbals=energy'
+        what is followed: flux, energy or peak
+    gap : str (STEM=X) in ms, default 'kick=50,snare=60,toms=90,hihat=60,cymbals=100'
+        least time between two events
+    merge : str (STEM=X) in ms, default 'kick=100,snare=100,toms=150,hihat=100,cymbals=150'
+        events of left and right within it are one
+    threshold : str (STEM=X), default 'kick=0.1,snare=0.1,toms=0.1,hihat=0.03,cymbals=0.1'
+        flux: height above the mean around it, of the largest
+    prominence : str (STEM=X) in dB, default 'kick=12,snare=14,toms=13,hihat=16,cymbals=15'
+        energy, peak: rise above the valleys beside it
+    floor : str (STEM=X) in dB, default 'kick=-45,snare=-45,toms=-45,hihat=-45,cymbals=-45'
+        energy, peak: what is silence, below the loudest place
+    gate : str (STEM=X), default 'kick=0.02,snare=0.02,toms=0.005,hihat=0.02,cymbals=0.02'
+        energy, of that of a strong hit, below which an event is bleed
+    sharpness : str (STEM=X), default 'kick=0.1,snare=0.1,toms=0.1,hihat=0.2,cymbals=0.2'
+        least rise in 10 ms over the level before it; 0: it must not fall
+    sustain : str (STEM=X) in ms, default 'kick=100,snare=100,toms=100,hihat=100,cymbals=500'
+        hi-hat: open from here on; cymbals: a crash
+    crash_centroid : float in Hz, default 3000.0
+        centroid of a crash at least (at least 0)
+    notes : str (HIT=N), default 'kick=36,snare=38,side_stick=37,clap=39,tom_low=45,tom_mid=47,tom_high=50,hihat_closed=42,hihat_open=46,hihat_pedal=44,crash=49,ride=51,china=52'
+        note of each kind of hit
+    pedal : bool, default False
+        a pedal note where an open hi-hat ends by itself
+    velocity : {'level', 'linear'}, default 'level'
+        after the level in dB, or after the strength of the onset
+    softest : int, default 20
+        velocity of the softest hits (at least 1, at most 127)
+    loudest : int, default 120
+        velocity of the loudest hits (at least 1, at most 127)
+    span : float in dB, default 6.0
+        range of levels that has all velocities, at least (at least 0)
+    note_length : float in ms, default 50.0
+        length of the notes (at least 5, at most 10000)
+    format : int, default 1
+        0: one track; 1: one for each stem (at least 0, at most 1)
+    tempo : str (X|auto), default '120'
+        quarters per minute; auto: that of the events
+    quantise : str (off|1/8|1/16|1/8T|...), default 'off'
+        grid that notes are moved to
+    strength : float, default 1.0
+        how far they are moved: 1 onto the grid (at least 0, at most 1)
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("separate midi", *inputs, output=output, events=events, reference=reference, plot=plot, detection=detection,
+                gap=gap, merge=merge, threshold=threshold, prominence=prominence, floor=floor, gate=gate, sharpness=sharpness,
+                sustain=sustain, crash_centroid=crash_centroid, notes=notes, pedal=pedal, velocity=velocity, softest=softest,
+                loudest=loudest, span=span, note_length=note_length, format=format, tempo=tempo, quantise=quantise,
+                strength=strength, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
                 progress=progress)
 
 
@@ -173,3 +305,184 @@ def convert(input: Text, output: Text, *, dtype: Literal["f32", "f16", "bf16"] |
     """
     return _run("separate convert", input, output, dtype=dtype, state_key=state_key, device=device, memory=memory,
                 threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
+def eval(reference: Text, estimate: Text, *, output: Text | None = None, mixture: Text | None = None, metrics: Text | None = None,
+         frame: SupportsFloat | None = None, hop: SupportsFloat | None = None, rate: SupportsIndex | None = None,
+         lengths: Literal["refuse", "shortest"] | None = None, device: Text | None = None,
+         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+         config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Score separated stems against the true ones.
+
+    What ``sonde separate eval`` does.
+
+    Files of two folders are compared whose names are equal but for ending and case: kick.flac with Kick.wav. They must have one
+    sample rate and one length, unless `rate` and `lengths` say otherwise. A stem's SDR is 10 log10(|truth|^2 / |truth -
+    estimate|^2) over all channels; SI-SDR the same for any loudness of the estimate (Le Roux et al. 2019); `frames` is the median
+    of the SDR of frames, without those where the true stem is silent. With a mixture, `rise` is how far the SDR is above that of
+    the mixture taken as the estimate: how much the separation is worth.
+
+    `bss_eval` in `metrics` adds SDR, SIR and SAR of BSS-Eval version 3 (Vincent, Gribonval and Fevotte 2006), which forgive
+    filters of 512 taps, of the mean of the channels: of the whole files, for the order of estimates with the largest mean SIR,
+    and the medians of frames.
+
+    Parameters
+    ----------
+    reference : str (DIR|FILE), default ''
+        the true stems: a folder, or one file
+    estimate : str (DIR|FILE), default ''
+        what is scored: files of the same names, or one file
+    output : str (FILE.csv), default ''
+        the scores as a table
+    mixture : str (FILE), default ''
+        what was separated, for the rise of the SDR; without it the file called mixture among the true stems, if there is one
+    metrics : str (sdr,si_sdr,bss_eval), default 'sdr,si_sdr'
+        sdr and si_sdr are always computed; bss_eval takes longer
+    frame : float in s, default 1.0
+        length of the frames of which medians are taken (at least 0.001)
+    hop : float in s, default 1.0
+        from one frame to the next (at least 0.001)
+    rate : int in Hz, default unset
+        resample all files to this rate; without it all must have the same (at least 1)
+    lengths : {'refuse', 'shortest'}, default 'refuse'
+        what becomes of files of other lengths: an error, or only the part that all have
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("separate eval", reference, estimate, output=output, mixture=mixture, metrics=metrics, frame=frame, hop=hop,
+                rate=rate, lengths=lengths, device=device, memory=memory, threads=threads, report=report, config=config,
+                dry_run=dry_run, progress=progress)
+
+
+@checked
+def plot(*inputs: Text, output: Text | None = None, range_db: SupportsFloat | None = None, device: Text | None = None,
+         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+         config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Draw spectrograms of audio files beside each other.
+
+    What ``sonde separate plot`` does.
+
+    One panel for each file, on logarithmic frequency, in dB below the loudest level of all files: what is left of one stem in
+    another shows as its shape. Windows of 4096 samples; files of any length are read in pieces.
+
+    Parameters
+    ----------
+    inputs : list of str, default []
+        audio files: a mixture, and its stems
+    output : str (FILE.png|.pdf|.svg), default ''
+        the picture; unset: FILE.png and FILE.pdf beside the first input
+    range_db : float in dB, default 70.0
+        what is shown below the loudest level (at least 1, at most 200)
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("separate plot", *inputs, output=output, range_db=range_db, device=device, memory=memory, threads=threads,
+                report=report, config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
+def simulate(*, output: Text | None = None, seed: SupportsIndex | None = None, seconds: SupportsFloat | None = None,
+             tempo: SupportsFloat | None = None, timing: SupportsFloat | None = None, rate: SupportsIndex | None = None,
+             backing: bool | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+             threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+             dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Render a drum loop with its true stems and events.
+
+    What ``sonde separate simulate`` does.
+
+    Kick, snare, toms, hihat and cymbals of a beat with fills, human timing and accents, each made of what makes the sound of a
+    drum: a sine whose pitch falls, damped modes, noise of wires and inharmonic partials of metal. The folder gets a WAV file
+    (float) for each stem, `mixture.wav`, which is their sum, and the hits as events.csv and events.mid: `sonde separate run`,
+    `midi` and `eval` can be tried where the truth is known.
+
+    The same settings give the same samples, bit for bit, on every machine.
+
+    Parameters
+    ----------
+    output : str (DIR), default ''
+        folder of the stems
+    seed : int, default 1
+        another seed, another performance (at least 0)
+    seconds : float in s, default 10.0
+        length of the loop (at least 0.5, at most 3600)
+    tempo : float, default 100.0
+        quarters per minute (at least 30, at most 300)
+    timing : float in ms, default 5.0
+        how far hits are off the beat, one standard deviation (at least 0, at most 50)
+    rate : int in Hz, default 44100
+        sample rate (at least 8000, at most 192000)
+    backing : bool, default False
+        a stem with bass, chords and a melody too
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("separate simulate", output=output, seed=seed, seconds=seconds, tempo=tempo, timing=timing, rate=rate,
+                backing=backing, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
+                progress=progress)
+
+
+@checked
+def demo(*, output: Text | None = None, seconds: SupportsFloat | None = None, device: Text | None = None,
+         memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+         config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Render a drum loop, separate it with a small network, and score the stems.
+
+    What ``sonde separate demo`` does.
+
+    Nothing else is needed: the loop is that of `sonde separate simulate --backing`, and a network with 0.5 million parameters for
+    kick, snare, hihat and other comes with the program. It was trained for ten minutes on synthetic patterns with sounds like
+    those of the loop: it shows what the program does, not what networks can do with recordings. The folder gets the true stems
+    (loop/), the separated ones with MIDI and scores (stems/), and a figure.
+
+    Parameters
+    ----------
+    output : str (DIR), default ''
+        folder for everything that is made
+    seconds : float in s, default 10.0
+        length of the loop (at least 2, at most 600)
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("separate demo", output=output, seconds=seconds, device=device, memory=memory, threads=threads, report=report,
+                config=config, dry_run=dry_run, progress=progress)

@@ -95,6 +95,36 @@ class Model(Handle):
         do not depend on the others. C-contiguous float32 is not copied."""
         return self._model.forward(samples_of(chunks))  # type: ignore[no-any-return]
 
+    def separate(self, samples: npt.ArrayLike, sample_rate: int | None = None, *, overlap: int | None = None, policy: str = "fade",
+                 shifts: int = 1, tta: bool = False, progress: Progress | None = None) -> dict[str, Samples]:
+        """The stems of a signal, (channels, samples) or (samples,), each (channels, samples) at the network's rate.
+
+        The bits are those of ``sonde separate run`` for a file of these samples in float32.
+
+        Parameters
+        ----------
+        sample_rate : int, optional
+            Of ``samples`` in Hz; another than the network's is resampled, as files are. Without it the network's.
+        overlap : int, optional
+            Chunks that cover a sample, and times the work; without it the configuration's.
+        policy : {"fade", "uniform"}
+            How chunks are joined: as Music-Source-Separation-Training with batches of one, or as Ultimate Vocal Remover.
+        shifts : int
+            Beginnings of the chunks, over which is averaged.
+        tta : bool
+            Average over exchanged channels and the other sign, too.
+
+        Raises
+        ------
+        sonde.Error
+            ``bad_input`` for other channels than the network's (a single one fills all), samples that are no numbers, and an overlap
+            that does not fit the chunk.
+        """
+        rows = samples_of(samples)
+        rate = self.sample_rate if sample_rate is None else sample_rate
+        joining = {"overlap": overlap, "policy": policy, "shifts": shifts, "tta": tta}
+        return self._model.separate(rows[np.newaxis] if rows.ndim == 1 else rows, rate, joining, progress)
+
     def __repr__(self) -> str:
         return f"<sonde.separate.Model {', '.join(self.stems)}; {self.sample_rate} Hz, chunks of {self.chunk} samples>"
 

@@ -43,8 +43,8 @@ def bss_eval(references: npt.ArrayLike, estimates: npt.ArrayLike, *, best_order:
     With ``best_order`` references and estimates are paired in the order with the largest mean SIR, of at most eight sources; else
     those of equal place are.
     """
-    rows = [np.ascontiguousarray(each, np.float64) for each in (references, estimates)]
-    return BssEval(**_sonde.separation_bss_eval(*rows, best_order, taps))
+    return BssEval(**_sonde.separation_bss_eval(np.ascontiguousarray(references, np.float64), np.ascontiguousarray(estimates, np.float64),
+                                                best_order, taps))
 
 
 def _rows(data: npt.ArrayLike) -> npt.NDArray[np.float32]:

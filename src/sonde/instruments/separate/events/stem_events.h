@@ -63,7 +63,7 @@ struct DrumScore {
 
 /// A track for each stem, notes of `note_s` each.
 [[nodiscard]] std::vector<MidiTrack> midi_tracks(std::span<const StemEvents> stems, const EventSettings& settings,
-                                                 double note_s = 0.05);
+                                                 double note_s = usual_note_s);
 
 /// One line for each event, of all stems in order of time: time_s, stem, event, note, velocity, level_db, pan, strength
 /// and sustain_s.

@@ -22,48 +22,27 @@
 #include "sonde/engine/io/file.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/report/progress.h"
-#include "sonde/engine/report/spread.h"
+#include "sonde/instruments/separate/run/passes.h"
 
 namespace sonde::separate {
 namespace {
 
-// Samples that are decoded and separated together, and how many such blocks there are.
-constexpr Index samples_at_once = 65536;
-constexpr std::size_t blocks_ahead = 4;
+constexpr std::size_t blocks_ahead = 4;  // of samples_at_once
 
-struct Spread {
-  double mean = 0, deviation = 1;
-};
-
-/// Of the mean of all channels over the whole file, by the update of Chan, Golub and LeVeque (1983).
-Spread spread_of(const std::string& path, const AudioReadOptions& reading) {
+MonoSpread spread_of(const std::string& path, const AudioReadOptions& reading) {
   AudioReader reader(path, reading);
-  double count = 0, mean = 0, squares = 0;
-  while (true) {
-    const auto part = reader.read(samples_at_once);
-    if (part.empty()) break;
-    const auto length = part.size() / static_cast<std::size_t>(reading.channels);
-    std::vector<double> mono(length);
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      mono[i % length] += static_cast<double>(part[i]) / static_cast<double>(reading.channels);
-    }
-    double sum = 0, about_mean = 0;
-    for (const double x : mono) sum += x;
-    const double here = sum / static_cast<double>(length), more = static_cast<double>(length);
-    for (const double x : mono) about_mean += (x - here) * (x - here);
-    squares += about_mean + (here - mean) * (here - mean) * count * more / (count + more);
-    mean += (here - mean) * more / (count + more);
-    count += more;
+  MonoSpread spread;
+  for (auto part = reader.read(samples_at_once); !part.empty(); part = reader.read(samples_at_once)) {
+    spread.add({part.data(), reading.channels, static_cast<Index>(part.size()) / reading.channels});
   }
-  const double deviation = std::sqrt(squares / std::max(1.0, count));
-  return deviation > 0 ? Spread{mean, deviation} : Spread{};  // silence is separated as it is
+  return spread;
 }
 
 /// What is decoded ahead. The first block of a file says what the file is, the last one has no samples.
 struct Block {
   AudioInfo info;
   Index frames = 0, source_frames = 0, zeroed = 0;
-  Spread spread;
+  double mean = 0, deviation = 1;
   std::vector<float> samples;
   double seconds = 0;
 };
@@ -78,14 +57,14 @@ class Decoding {
     const Stopwatch watch;
     if (!reader_) {
       if (next_ == paths_.size()) return false;
-      spread_ = normalise_ ? spread_of(paths_[next_], options_) : Spread{};
+      if (normalise_) spread_ = spread_of(paths_[next_], options_);
       reader_.emplace(paths_[next_], options_);
     }
     block.samples = reader_->read(samples_at_once);
     block.info = reader_->info();
     block.frames = reader_->frames(), block.source_frames = reader_->source_frames();
     block.zeroed = reader_->zeroed();
-    block.spread = spread_;
+    if (normalise_) block.mean = spread_.mean(), block.deviation = spread_.deviation();
     if (block.samples.empty()) reader_.reset(), ++next_;
     block.seconds = watch.seconds();
     return true;
@@ -97,7 +76,7 @@ class Decoding {
   bool normalise_;
   std::size_t next_ = 0;
   std::optional<AudioReader> reader_;
-  Spread spread_;
+  MonoSpread spread_;
 };
 
 std::string kept_path(const SeparationTask& task) {
@@ -150,69 +129,6 @@ bool is_complete(const SeparationTask& task, const std::string& identity) {
   }
 }
 
-/// The network as Demixer calls it: several passes where they are asked for, each chunk timed.
-class TimedNetwork {
- public:
-  TimedNetwork(const Config& config, const SeparationSettings& settings, Plan& plan, ProgressMeter& meter)
-      : plan_(plan), meter_(meter), tta_(settings.tta) {
-    if (!tta_) return;
-    changed_.resize(static_cast<std::size_t>(config.audio_channels * config.chunk));
-    made_.resize(changed_.size() * config.stems().size());
-  }
-
-  void operator()(View<const float, 2> samples, View<float, 3> stems) {
-    check_interrupt();  // here, so that the chunk before is finished
-    const Stopwatch watch;
-    plan_.run(samples, stems);
-    if (tta_) add_others(samples, stems);
-    seconds_.push_back(watch.seconds());
-    meter_.advance();
-  }
-
-  void reserve(Index chunks) { seconds_.reserve(static_cast<std::size_t>(chunks)); }
-
-  void report(SeparationTimes& times) const {
-    if (seconds_.empty()) return;
-    times.first_chunk = seconds_.front();
-    for (const double each : seconds_) times.network += each;
-    times.chunk_median = median(seconds_);
-    times.slow_chunks =
-        std::count_if(seconds_.begin(), seconds_.end(), [&](double each) { return each > 2 * times.chunk_median; });
-  }
-
- private:
-  void add_others(View<const float, 2> samples, View<float, 3> stems) {
-    const Index channels = samples.extent[0], chunk = samples.extent[1];
-    const View<float, 2> changed(changed_.data(), channels, chunk);
-    const View<float, 3> made(made_.data(), stems.extent[0], channels, chunk);
-    Index passes = 1;
-    for (const bool negated : {false, true}) {
-      if (!negated && channels == 1) continue;  // there is no other order
-      ++passes;
-      for (Index c = 0; c < channels; ++c) {
-        for (Index i = 0; i < chunk; ++i) {
-          changed(c, i) = negated ? -samples(c, i) : samples(channels - 1 - c, i);
-        }
-      }
-      plan_.run(changed, made);
-      for (Index s = 0; s < stems.extent[0]; ++s) {
-        for (Index c = 0; c < channels; ++c) {
-          for (Index i = 0; i < chunk; ++i) {
-            stems(s, c, i) += negated ? -made(s, c, i) : made(s, channels - 1 - c, i);
-          }
-        }
-      }
-    }
-    for (Index i = 0; i < stems.count(); ++i) stems.data[i] /= static_cast<float>(passes);
-  }
-
-  Plan& plan_;
-  ProgressMeter& meter_;
-  bool tta_;
-  std::vector<float> changed_, made_;
-  std::vector<double> seconds_;
-};
-
 /// A file whose stems are on disk, but not in their files.
 struct Separated {
   SeparationTask task;
@@ -262,10 +178,10 @@ class FileSeparation {
     result.resumed_at = spool.pass() > 0 ? spool.samples() : spool.finished();
     made.source = {.rate = block->info.rate, .samples = block->source_frames};
     DemixSettings joining = demix_settings(config_, settings_);
-    joining.mean = block->spread.mean, joining.deviation = block->spread.deviation;
+    joining.mean = block->mean, joining.deviation = block->deviation;
     const Index passes = chunk_count(joining, block->frames) * settings_.shifts;
     ProgressMeter meter("separating " + std::filesystem::path(made.task.input).filename().string(), passes, "chunks");
-    TimedNetwork network(config_, settings_, plan_, meter);
+    TimedNetwork network(config_, settings_.tta, plan_, meter);
     network.reserve(passes);
     const auto call = [&network](View<const float, 2> samples, View<float, 3> stems) { network(samples, stems); };
     const auto ended = [&](const Demixer& demixer) {
@@ -301,7 +217,8 @@ class FileSeparation {
 
   /// The file again, from another sample on in a circle.
   Demixer shifted_pass(Spool& spool, const DemixSettings& joining, const Demixer::Network& network) const {
-    const Index all = spool.samples(), shift = all / settings_.shifts * spool.pass(), channels = config_.audio_channels;
+    const Index all = spool.samples(), shift = shift_of(all, settings_.shifts, spool.pass()),
+                channels = config_.audio_channels;
     const auto add = [&](View<const float, 2>, View<const float, 3> stems) {
       spool.add(shift + spool.finished(), stems);
     };

@@ -10,10 +10,12 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/report/json.h"
+#include "tests/support/errors.h"
 #include "tests/support/files.h"
 #include "tests/support/interrupts.h"
 
 #include "sonde/instruments/separate/network/test_cases.h"
+#include "sonde/instruments/separate/run/samples.h"
 
 namespace sonde::separate {
 namespace {
@@ -77,6 +79,59 @@ TEST(SeparateFile, WritesWhatTheDemixerGives) {
   }
   EXPECT_EQ(result.samples, 9000);
   EXPECT_EQ(result.chunks, demixer.chunks_done());
+}
+
+TEST(SeparateSamples, GivesTheBitsOfTheFile) {
+  struct Way {
+    const char* what;
+    SeparationSettings settings;
+    bool normalize = false;
+    Index rate = 44100;
+  };
+  std::vector<Way> ways = {{"fade", {.overlap = 2}},
+                           {"uniform", {.overlap = 4, .policy = Policy::uniform}},
+                           {"shifts and tta", {.overlap = 1, .shifts = 3, .tta = true}},
+                           {"normalized", {.overlap = 2}, true},
+                           {"48 kHz", {.overlap = 2}, false, 48000}};
+  for (const Way& way : ways) {
+    SCOPED_TRACE(way.what);
+    Setting at;
+    at.settings = way.settings;
+    at.of.config.normalize = way.normalize;
+    const auto samples = song(150000);  // more than is read at once
+    (void)at.separate(at.task(samples, {}, "song", way.rate));
+    const Array heard = resampled({samples.data(), 2, 150000}, way.rate, 44100, 2);
+    const Array made = separate_samples(heard.view<float, 2>(), way.settings, at.of.config, at.plan);
+    const auto stems = made.view<float, 3>();
+    const std::vector<std::string> names = at.of.config.stems();
+    for (std::size_t s = 0; s < names.size(); ++s) {
+      const View<const float, 2> of = stems[static_cast<Index>(s)];
+      EXPECT_EQ(all_of(at.folder.file("song/" + names[s] + ".wav")), std::vector<float>(of.data, of.data + of.count()))
+          << names[s];
+    }
+  }
+}
+
+TEST(SeparateSamples, RefusesWhatIsNoSignalOfTheNetwork) {
+  Setting at;
+  const std::vector<float> samples(300);
+  EXPECT_THAT(
+      sonde::testing::error_of(ErrorKind::bad_input,
+                               [&] {
+                                 (void)separate_samples({samples.data(), 3, 100}, at.settings, at.of.config, at.plan);
+                               }),
+      ::testing::HasSubstr("3 x 100, expected 2 channels"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [&] {
+                                         (void)resampled({samples.data(), 3, 100}, 48000, 44100, 2);
+                                       }),
+              ::testing::HasSubstr("3 channels; expected 1 or 2"));
+  const std::vector<float> broken = {0, 0, NAN, 0};
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [&] {
+                                         (void)resampled({broken.data(), 2, 2}, 48000, 44100, 2);
+                                       }),
+              ::testing::HasSubstr("channel 1 has nan at sample 0"));
 }
 
 TEST(SeparateFile, TheRestAndAllStemsAreTheMixture) {

@@ -47,8 +47,7 @@ Matching find_hits(const fs::path& folder, const fs::path& truth, double tempo, 
   const std::vector<StemEvents> stems = find_in_stems(
       stems_among({(folder / "kick.wav").string(), (folder / "snare.wav").string(), (folder / "hihat.wav").string()}),
       settings, run.results()["found"], run);
-  write_text_file((folder / "drums.mid").string(), midi_bytes(midi_tracks(stems, settings, 0.05), {.tempo = tempo}),
-                  run);
+  write_text_file((folder / "drums.mid").string(), midi_bytes(midi_tracks(stems, settings), {.tempo = tempo}), run);
   const auto scores =
       score_drums(stems, read_reference((truth / "events.csv").string()), settings, 0.05, Counted::merged);
   for (const DrumScore& each : scores)
