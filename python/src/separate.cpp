@@ -216,7 +216,7 @@ py::dict bss_eval(const py::array& references, const py::array& estimates, bool 
 separate::StemKind kind_called(const std::string& stem) {
   const auto kind = separate::stem_kind(stem);
   if (!kind)
-    throw Error(ErrorKind::bad_input, fmt::format("stem: \"{}\" is no drum", stem))
+    throw Error(ErrorKind::bad_input, fmt::format("stem: \"{}\" is not a drum", stem))
         .hint("kick, snare, toms, hihat, cymbals, crash and ride are, with their usual other names");
   return *kind;
 }
@@ -244,7 +244,7 @@ py::bytes drum_midi(
     separate::StemEvents stem{.file = {.path = {}, .name = name, .kind = kind_called(name)}};
     for (const auto& [time, hit, velocity] : events) {
       const auto found = separate::hit_called(hit);
-      if (!found) throw Error(ErrorKind::bad_input, fmt::format("{}: \"{}\" is no hit of a drum", name, hit));
+      if (!found) throw Error(ErrorKind::bad_input, fmt::format("{}: \"{}\" is not a hit of a drum", name, hit));
       stem.events.push_back({.time_s = time, .hit = *found, .velocity = velocity});
     }
     all.push_back(std::move(stem));

@@ -117,7 +117,7 @@ class Model(Handle):
         Raises
         ------
         sonde.Error
-            ``bad_input`` for other channels than the network's (a single one fills all), samples that are no numbers, and an overlap
+            ``bad_input`` for other channels than the network's (a single one fills all), infinite and undefined samples, and an overlap
             that does not fit the chunk.
         """
         rows = samples_of(samples)

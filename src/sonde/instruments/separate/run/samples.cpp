@@ -76,7 +76,7 @@ Array resampled(View<const float, 2> samples, Index rate, Index to_rate, Index c
     for (Index i = 0; i < all; ++i) {
       if (!std::isfinite(samples(c, i)))
         throw Error(ErrorKind::bad_input, fmt::format("samples: channel {} has {} at sample {}", c, samples(c, i), i))
-            .hint("replace what is no number, or leave it out");
+            .hint("replace it, or leave it out");
     }
   }
   std::vector<float> joined(static_cast<std::size_t>(channels * samples_at_once)), ready;
