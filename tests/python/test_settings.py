@@ -172,7 +172,7 @@ CASES = {
                       "quantise": Case("1/8", "1/7"), "strength": Case(0.5, quantise="1/8")},
     "separate info": {"checkpoint": Case("{in}/gone.ckpt"), "model": Case("{in}/other_network.yaml"), "state_key": Case("ema")},
     "separate convert": {"state_key": Case("ema")},
-    "separate eval": {"output": Case("{out}/scores.csv"), "mixture": Case("{in}/true_stems/kick.wav"), "metrics": Case("bss_eval"), "frame": Case(0.01), "hop": Case(0.005, frame=0.01),
+    "separate eval": {"output": Case("{out}/scores.csv"), "mixture": Case("{in}/true_stems/kick.wav"), "metrics": Case("bss_eval"), "frame": Case(0.01, hop=0.005), "hop": Case(0.005, frame=0.01),
                       "rate": Case(44100), "lengths": Case("shortest", inputs=["{in}/true_stems/kick.wav", "{in}/short_stem.wav"])},
     "separate plot": {"output": Case("{out}/other.svg"), "range_db": Case(20.0)},
     "separate simulate": {"output": Case("{out}/other"), "seconds": Case(0.9), "tempo": Case(150.0), "timing": Case(20.0), "rate": Case(22050)},

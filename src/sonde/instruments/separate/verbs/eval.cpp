@@ -72,10 +72,12 @@ void run_eval(const EvalOptions& options, Run& run) {
   };
   settings.frames = {.window = samples(options.frame), .hop = samples(options.hop)};
 
-  run.say(fmt::format("stems     {} of {:.2f} s, {} Hz, {} channel{}; {} frame{} of {:.4g} s", pairs.pairs.size(),
-                      static_cast<double>(audio.samples) / static_cast<double>(audio.rate), audio.rate, audio.channels,
-                      audio.channels == 1 ? "" : "s", settings.frames.count(audio.samples),
-                      settings.frames.count(audio.samples) == 1 ? "" : "s", options.frame));
+  const Index frames = settings.frames.count(audio.samples);
+  run.say(fmt::format(
+      "stems     {} of {:.2f} s, {} Hz, {} channel{}; {}", pairs.pairs.size(),
+      static_cast<double>(audio.samples) / static_cast<double>(audio.rate), audio.rate, audio.channels,
+      audio.channels == 1 ? "" : "s",
+      frames == 1 ? std::string("one frame") : fmt::format("{} frames of {:.4g} s", frames, options.frame)));
   for (const auto& [files, which] : {std::pair{&pairs.only_reference, "estimate"}, {&pairs.only_estimate, "true stem"}})
     for (const std::string& each : *files)
       run.say(fmt::format("left out  {}: there is no {} of that name", each, which));
