@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -262,6 +263,31 @@ TEST_F(SeparateProgram, NoFolderStaysBehindWhenAFileIsDamaged) {
   std::filesystem::copy_file(drums.mixture, file("cut.flac"));
   std::filesystem::resize_file(file("cut.flac"), std::filesystem::file_size(file("cut.flac")) / 2);
   expect_refused({{"run", file("cut.flac"), "--checkpoint", drums.checkpoint, "-o", file("out/deeper")}, 3, "damaged"});
+}
+
+TEST_F(SeparateProgram, SaysHowLongItWillTakeBeforeAndAfterItWasMeasured) {
+  SONDE_NEED_DATA(data);
+  setenv("XDG_CACHE_HOME", file("cache").c_str(), 1);
+  std::vector<std::string> dry = Drums(data).run(file("out"));
+  dry.emplace_back("--dry-run");
+  EXPECT_THAT(command(dry).err, HasSubstr("from a short measurement"));
+  ASSERT_EQ(command(Drums(data).run(file("out"))).status, 0);
+  const Ended again = command(dry);
+  unsetenv("XDG_CACHE_HOME");
+  EXPECT_THAT(again.err, AllOf(HasSubstr("expected for 4.00 s of audio"), HasSubstr("measured before")));
+}
+
+TEST_F(SeparateProgram, ReportsStagesAndLayersOfTheNetwork) {
+  SONDE_NEED_DATA(data);
+  const Value found = results(Drums(data).run(file("out")));
+  const Value& network = *found.find("run")->find("network");
+  EXPECT_EQ(network.find("stages")->items().front().find("stage")->as_text(), "spectrum");
+  double stages = 0;
+  for (const Value& each : network.find("stages")->items()) stages += each.find("wall_s")->as_real();
+  const Value& times = *found.find("inputs")->items()[0].find("run");
+  // All that a chunk does is in a stage.
+  EXPECT_NEAR(stages, times.find("network_s")->as_real(), 0.05 * stages);
+  EXPECT_LE(times.find("first_chunk_s")->as_real(), times.find("network_s")->as_real());
 }
 
 TEST_F(SeparateProgram, ComparesHalfPrecisionWithFloat32) {

@@ -62,7 +62,7 @@ Plan::Parts::Parts(const Config& of, const ParameterValues& parameter_values, co
   }
   ScratchSizes sizes;
   for (const Layer& layer : list.layers) {
-    Step& step = steps.emplace_back(shaped_step(layer, list, config, options.method));
+    Step& step = steps.emplace_back(shaped_step(layer, list, config, options.of(steps.size())));
     step.output = place(layer.output);
     for (const int input : layer.inputs) {
       if (input < 0) continue;
@@ -193,8 +193,8 @@ Plan::Bytes Plan::bytes_for(const Config& config, const PlanOptions& options) {
   const LayerList list = layer_list(config);
   ScratchSizes sizes;
   Index weights = 0;
-  for (const Layer& layer : list.layers) {
-    const Step step = shaped_step(layer, list, config, options.method);
+  for (std::size_t i = 0; i < list.layers.size(); ++i) {
+    const Step step = shaped_step(list.layers[i], list, config, options.of(i));
     weights += weight_count(step);
     sizes.cover(scratch_sizes(step));
   }

@@ -20,6 +20,8 @@ enum class ConvolutionMethod {
 
 struct PlanOptions {
   ConvolutionMethod method = ConvolutionMethod::automatic;
+  std::vector<ConvolutionMethod> methods{};  ///< of each layer of the list; empty: `method` for all
+  [[nodiscard]] ConvolutionMethod of(std::size_t layer) const { return methods.empty() ? method : methods[layer]; }
 };
 
 /// The network in float32 on the CPU, prepared for one configuration: weights in the form that its products want, all

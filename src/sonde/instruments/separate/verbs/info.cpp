@@ -5,6 +5,8 @@
 #include <string>
 
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/separate/network/estimate.h"
+#include "sonde/instruments/separate/verbs/expected_time.h"
 #include "sonde/instruments/separate/verbs/model_options.h"
 #include "sonde/instruments/separate/verbs/verbs.h"
 
@@ -106,6 +108,22 @@ void report_network(const Model& model, Run& run) {
                       gmac, chunk_s, gmac / chunk_s));
 }
 
+/// Memory and time of a chunk on this machine.
+void report_cost(const Config& config, Run& run) {
+  const std::vector<ConvolutionMethod> methods = methods_within(config, run.host_budget().available_bytes());
+  const Plan::Bytes bytes = Plan::bytes_for(config, {.methods = methods});
+  run.results()["run"]["network_bytes"] = bytes.sum();
+  run.say(fmt::format("memory      {}: {} of weights, {} of values between layers",
+                      format_bytes(static_cast<double>(bytes.sum())), format_bytes(static_cast<double>(bytes.weights)),
+                      format_bytes(static_cast<double>(bytes.values))));
+  const auto chunk_s = expected_chunk_seconds(config, methods, run);
+  if (!chunk_s) return;
+  const double audio_s = static_cast<double>(config.chunk) / static_cast<double>(config.sample_rate);
+  run.results()["run"]["expected_chunk_s"] = chunk_s->value;
+  run.say(fmt::format("times       {} a chunk, {:.3g} s for a second of audio without overlap, {}",
+                      format_seconds(chunk_s->value), chunk_s->value / audio_s, chunk_s->because));
+}
+
 void run_info(const InfoOptions& options, Run& run) {
   auto reading = run.report().phase("read");
   const Model model = options.model.open(run);
@@ -114,6 +132,7 @@ void run_info(const InfoOptions& options, Run& run) {
   reading.end();
   if (model.checkpoint) report_file(*model.checkpoint, run);
   report_network(model, run);
+  report_cost(model.config, run);
 }
 
 }  // namespace

@@ -19,8 +19,10 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/memory/memory_plan.h"
 #include "sonde/engine/memory/scratch_file.h"
+#include "sonde/instruments/separate/network/estimate.h"
 #include "sonde/instruments/separate/network/precision.h"
 #include "sonde/instruments/separate/run/separation.h"
+#include "sonde/instruments/separate/verbs/expected_time.h"
 #include "sonde/instruments/separate/verbs/model_options.h"
 #include "sonde/instruments/separate/verbs/stem_midi.h"
 #include "sonde/instruments/separate/verbs/verbs.h"
@@ -243,16 +245,22 @@ std::vector<SeparationTask> tasks_of(const RunOptions& options, const Config& co
   return tasks;
 }
 
-MemoryPlan memory_of(const Config& config, const SeparationSettings& settings) {
-  const Plan::Bytes bytes = Plan::bytes_for(config);
+MemoryPlan memory_of(const Config& config, const SeparationSettings& settings, const PlanOptions& algorithms) {
+  const Plan::Bytes bytes = Plan::bytes_for(config, algorithms);
+  std::size_t parameter_bytes = 0;
+  for (const Parameter& each : parameters(config, layer_list(config))) {
+    parameter_bytes += sizeof(float) * static_cast<std::size_t>(each.shape.count());
+  }
   MemoryPlan memory;
-  memory.peak_bytes = memory.add("weights", bytes.weights, "as the products want them") +
-                      memory.add("values", bytes.values, "between layers, sharing memory") +
-                      memory.add("workers", bytes.scratch, "rows and patches of each thread") +
-                      memory.add("spectra", bytes.spectrum, "one channel") +
-                      memory.add("chunks", bytes_for(config, settings), "what is read, separated and joined") +
-                      memory.add("libraries", std::size_t{48} << 20, "OpenBLAS, audio, program");
-  memory.lasting_bytes = memory.peak_bytes;
+  const std::size_t weights = memory.add("weights", bytes.weights, "as the products want them"),
+                    libraries = memory.add("libraries", std::size_t{48} << 20, "OpenBLAS, audio, program");
+  memory.loading_bytes =
+      weights + libraries + memory.add("parameters", parameter_bytes, "of the checkpoint, until the weights are made");
+  memory.lasting_bytes = weights + libraries + memory.add("values", bytes.values, "between layers, sharing memory") +
+                         memory.add("workers", bytes.scratch, "rows and patches of each thread") +
+                         memory.add("spectra", bytes.spectrum, "one channel") +
+                         memory.add("chunks", bytes_for(config, settings), "what is read, separated and joined");
+  memory.peak_bytes = std::max(memory.loading_bytes, memory.lasting_bytes);
   return memory;
 }
 
@@ -295,6 +303,38 @@ Work say_work(const std::vector<SeparationTask>& tasks, const SeparationSettings
   run.results()["gmac"] = gmac * static_cast<double>(work.passes);
   run.results()["disk_bytes"] = disk_bytes;
   return work;
+}
+
+/// How the layers are computed, as far as the budget has room for it.
+std::vector<ConvolutionMethod> choose_methods(const Config& config, const SeparationSettings& settings, Run& run) {
+  const MemoryPlan all = memory_of(config, settings, {});
+  const std::size_t network = Plan::bytes_for(config).sum(), others = all.lasting_bytes - network;
+  const std::size_t limit = run.host_budget().available_bytes();
+  std::vector<ConvolutionMethod> methods = methods_within(config, limit > others ? limit - others : 0);
+  const auto direct = [&](const std::vector<ConvolutionMethod>& of) {
+    return std::count(of.begin(), of.end(), ConvolutionMethod::direct);
+  };
+  const auto changed = direct(methods) - direct(methods_within(config, network));
+  const auto tiled = std::count(methods.begin(), methods.end(), ConvolutionMethod::winograd);
+  run.report().add_choice("convolutions",
+                          fmt::format("{} of {} layers by Winograd's transforms", tiled, methods.size()),
+                          changed == 0 ? "where a layer has 256 tiles or more"
+                                       : fmt::format("{} more would not fit the memory that may be held", changed));
+  return methods;
+}
+
+/// What all of it will take, of which the network is nearly all.
+void say_time(const Work& work, const Config& config, const std::vector<ConvolutionMethod>& methods, Run& run) {
+  const auto chunk_s = expected_chunk_seconds(config, methods, run);
+  if (!chunk_s) {
+    run.say("times       not known: the memory that may be held has no room to measure them");
+    return;
+  }
+  const double seconds = chunk_s->value * static_cast<double>(work.passes);
+  run.say(fmt::format("times       {} expected for {:.2f} s of audio: {} a chunk, {}", format_seconds(seconds),
+                      work.audio_s, format_seconds(chunk_s->value), chunk_s->because));
+  run.results()["run"]["expected_s"] = seconds;
+  run.results()["run"]["expected_chunk_s"] = chunk_s->value;
 }
 
 /// Throws Error(io) where the disk has no room for what is written and kept.
@@ -521,10 +561,12 @@ void run_separation(const RunOptions& options, Run& run) {
   if (options.midi) (void)midi_beside(tasks.front().outputs, tasks.front().paths);
   run.report().add_choice("batch", choose_batch(options.batch));
   const Work work = say_work(tasks, settings, config, run);
-  MemoryPlan memory = memory_of(config, settings);
+  const PlanOptions algorithms{.methods = choose_methods(config, settings, run)};
+  MemoryPlan memory = memory_of(config, settings, algorithms);
   if (options.midi) memory.peak_bytes += memory.add("midi", stem_midi_bytes(work.longest_s), "a stem as a whole");
   run.show_memory(memory, run.host_budget());
   reading.end();
+  if (run.dry_run()) say_time(work, config, algorithms.methods, run);
   if (run.dry_run()) return;
 
   require_room_on_disk(options.output, run.results().find("disk_bytes")->as_real());
@@ -545,7 +587,7 @@ void run_separation(const RunOptions& options, Run& run) {
     require_place(task.record + ".part", side_output("what is kept of a file", FileMark::text));
   }
   auto preparing = run.report().phase("prepare");
-  Plan plan = Plan::prepare(config, rounded(model.values(), options.precision));
+  Plan plan = Plan::prepare(config, rounded(model.values(), options.precision), algorithms);
   identify(model, options, config, plan, settings);
   preparing.end();
   if (options.verify_precision) {
@@ -562,6 +604,10 @@ void run_separation(const RunOptions& options, Run& run) {
   try {
     separate_files(tasks, settings, config, plan, [&](std::size_t task, const SeparationResult& result) {
       report_file(tasks[task], result, config, run);
+      // Fewer hold the warm-up.
+      if (result.chunks >= 3 && !settings.tta) {
+        keep_chunk_seconds(time_key(config, algorithms.methods), result.times.chunk_median);
+      }
       if (options.midi) write_stem_midi(midi_beside(tasks[task].outputs, tasks[task].paths), run);
     });
   } catch (Error& error) {
