@@ -327,7 +327,7 @@ std::vector<ConvolutionMethod> choose_methods(const Config& config, const Separa
 void say_time(const Work& work, const Config& config, const std::vector<ConvolutionMethod>& methods, Run& run) {
   const auto chunk_s = expected_chunk_seconds(config, methods, run);
   if (!chunk_s) {
-    run.say("times       not known: the memory that may be held has no room to measure them");
+    run.say("times       not known: the memory that may be held has no space to measure them");
     return;
   }
   const double seconds = chunk_s->value * static_cast<double>(work.passes);
