@@ -63,12 +63,12 @@ class TouchedInstruments(unittest.TestCase):
         self.quiet_days()
         self.commit("src/sonde/instruments/ptycho/run/job.cpp", "docs/ptycho.md")
         self.assertEqual(self.touched(), "ptycho")
-        self.commit("tests/cli/stem_load_test.cpp")
+        self.commit("tests/cli/stem_load_test.cpp", "tests/cli/stem_test.cpp")
         self.assertEqual(self.touched(), "ptycho;stem")
 
     def test_what_no_sanitiser_builds_touches_none(self):
         self.quiet_days()
-        self.commit("web/src/page.tsx", "python/src/view.cpp", "src/sonde/instruments/stem/layout/transpose_cuda.cu", "README.md")
+        self.commit("web/src/page.tsx", "python/src/view.cpp", "src/sonde/instruments/stem/layout/transpose_cuda.cu", "assets/net.ckpt", "README.md")
         self.assertEqual(self.touched(), "")
 
     def test_two_days_count_and_ten_commits_at_least(self):
