@@ -88,10 +88,17 @@ TEST_F(SeparateScores, ASimulatedLoopIsWhatItsEventsSay) {
 TEST_F(SeparateScores, TheDemonstrationRaisesTheScoreByEightDecibels) {
   const Value found = results({"demo", "-o", file("demo"), "--seconds", "4"});
   EXPECT_GE(found.find("rise_db")->as_real(), 8);
-  EXPECT_THAT(
-      testing::names_in(file("demo/stems")),
-      ::testing::UnorderedElementsAre("kick.wav", "snare.wav", "hihat.wav", "other.wav", "scores.csv", "drums.mid"));
+  EXPECT_THAT(testing::names_in(file("demo/stems")),
+              ::testing::UnorderedElementsAre("kick.wav", "snare.wav", "hihat.wav", "other.wav", "scores.csv",
+                                              "drums.mid", "about.txt"));
   EXPECT_THAT(testing::names_in(file("demo")), ::testing::IsSupersetOf({"loop", "stems", "separation.chart.json"}));
+}
+
+TEST_F(SeparateScores, TheDemonstrationOfTheProgramReplacesItsOwnFilesOnly) {
+  std::filesystem::create_directory(file("loop"));
+  std::ofstream(file("loop/kick.wav")) << "my own recording";
+  for (int i = 0; i < 2; ++i) EXPECT_NE(testing::run({"demo", "-o", file("."), "--quiet"}).status, 0);
+  EXPECT_EQ(testing::read_bytes(file("loop/kick.wav")).size(), 16u);
 }
 
 TEST_F(SeparateScores, SimulationsAndDemonstrationsNeedAFolder) {

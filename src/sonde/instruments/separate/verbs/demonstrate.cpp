@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/paths.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/mark.h"
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/separate/events/stem_events.h"
 #include "sonde/instruments/separate/results/spectrogram.h"
@@ -24,6 +27,27 @@ namespace sonde::separate {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Makes a folder of the demonstration, without what an earlier one left there. Audio files do not say who wrote them,
+/// so that a note beside them does.
+fs::path own_folder(const fs::path& folder) {
+  make_folders(folder);
+  const std::string note = (folder / "about.txt").string();
+  const bool own = mark_of(note) == FileMark::text;
+  for (const char* name : {"kick.wav", "snare.wav", "hihat.wav", "other.wav", "mixture.wav", "events.csv", "events.mid",
+                           "drums.mid", "scores.csv"}) {
+    const fs::path path = folder / name;
+    if (!path_exists(path)) continue;
+    if (!own)
+      throw Error(ErrorKind::bad_input, fmt::format("{}: a file that no demonstration of sonde wrote", path.string()))
+          .hint("move it away, or choose another folder");
+    remove_path(path);
+  }
+  AtomicFile file(note, side_output("the note", FileMark::text));
+  file.write("sonde demo made the files beside this one, and replaces them when it runs again\n");
+  file.commit();
+  return folder;
+}
 
 /// Separates the mixture into a file for each stem of the network.
 void separate_mixture(const std::string& mixture, const fs::path& folder, Run& run) {
@@ -105,9 +129,7 @@ void demonstrate(const Demonstration& demo, Run& run) {
 
 void demonstrate_separation(const fs::path& folder, double seconds, Run& run) {
   const auto phase = run.report().phase("separation");
-  const fs::path truth = folder / "loop", made = folder / "stems";
-  make_folders(truth);
-  make_folders(made);
+  const fs::path truth = own_folder(folder / "loop"), made = own_folder(folder / "stems");
   LoopSettings settings;
   settings.backing = true;
   settings.pattern.seconds = seconds;
