@@ -1,29 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** axe-core on the page in its different states, with the rules that it calls experimental as well; and the keyboard. */
-import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
+import { axeViolations } from "./axe";
 import { SimulatedPage } from "./simulated_page";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const shown = new SimulatedPage();
 
-interface Finding {
-  id: string;
-  nodes: { html: string; failureSummary: string }[];
-}
-
-async function violations(): Promise<string[]> {
-  // The page's policy forbids scripts that are put into it; evaluating is not one of those.
-  await shown.page.evaluate(axe);
-  const found = await shown.page.evaluate(async () => {
-    type Axe = { run(context: Document, options: object): Promise<{ violations: Finding[] }> };
-    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice", "experimental"];
-    return (await (window as unknown as { axe: Axe }).axe.run(document, { runOnly: { type: "tag", values: tags } })).violations;
-  });
-  return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`));
-}
+const violations = () => axeViolations(shown.page);
 
 describe.each(["dark", "light"] as const)("in the %s scheme axe finds nothing wrong", (scheme) => {
   it("with the page as it opens", async () => {

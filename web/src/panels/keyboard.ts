@@ -78,7 +78,7 @@ export function bindingFor(stroke: Stroke, actions: Actions): Binding | undefine
 }
 
 /** Elements that use keys themselves: fields all of them, buttons the space bar. */
-function takesKey(target: EventTarget | null, key: string): boolean {
+export function takesKey(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("dialog, select, textarea")) return true;
   if (target instanceof HTMLInputElement) {

@@ -10,6 +10,7 @@ import { FramesPanel } from "./frames_panel";
 import type { IconName } from "./icons";
 import { KeysPanel } from "./keys_panel";
 import { DatasetChoice, MemoryPanel } from "./memory_panel";
+import { MixerPanel } from "./mixer_panel";
 import { PicturePanel } from "./picture_panel";
 import { ProfilePanel } from "./profile_panel";
 import { RunBar } from "./run_bar";
@@ -35,6 +36,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   diagnoses: { Body: DiagnosesPanel },
   facts: { Body: Facts },
   frames: { Body: FramesPanel },
+  mixer: { Body: MixerPanel, frame: "own" },
   picture: { Body: PicturePanel },
   run: { Body: RunBar, frame: "untitled" },
   settings: { Body: RunSettingsPanel },

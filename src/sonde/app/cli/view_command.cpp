@@ -16,6 +16,7 @@
 #include "sonde/app/join/join.h"
 #include "sonde/app/serve/server.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/panel/report_page.h"
 #include "sonde/engine/panel/stored_result.h"
@@ -112,6 +113,21 @@ std::optional<panel::StoredResult> find_result(const ViewCommandOptions& options
   return std::nullopt;
 }
 
+/// The page of a folder that a verb wrote; nothing when there are only scans.
+std::optional<panel::Page> find_folder(const ViewCommandOptions& options, Run& run) {
+  for (const std::string& path : options.input) {
+    if (!is_folder(path)) continue;
+    for (const Instrument* instrument : instruments()) {
+      if (instrument->folder_page == nullptr) continue;
+      if (auto page = instrument->folder_page(path, run)) {
+        require_single(options, run, "folder of results");
+        return page;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 Viewing& viewing_in(const ViewCommandOptions& options) {
   if (!options.viewing)
     throw Error(ErrorKind::not_supported,
@@ -127,12 +143,14 @@ bool asks_for_report(const std::vector<std::string>& files) {
 panel::Page page_of(const ViewCommandOptions& options, Run& run) {
   if (asks_for_report(options.input)) return page_of_report(options, run);
   if (auto result = find_result(options, run)) return join::page_of_result(*std::move(result));
+  if (auto page = find_folder(options, run)) return *std::move(page);
   return viewing_in(options).page(options.input, run);
 }
 
 void plan_view(const ViewCommandOptions& options, Run& run) {
   if (asks_for_report(options.input)) return (void)page_of_report(options, run);
   if (auto result = find_result(options, run)) return (void)join::page_of_result(*std::move(result));
+  if (find_folder(options, run)) return;
   viewing_in(options).plan(options.input, run);
 }
 
@@ -169,6 +187,7 @@ Verb view_command() {
                        {"sonde view FOLDER --pattern tilt", "A series; scans that are finished meanwhile join it"},
                        {"sonde view result.h5", "What a command wrote: pictures and curves with axes and units"},
                        {"sonde view run.json", "The report of a run"},
+                       {"sonde view stems/", "Stems of music: play and mix them, threshold of their events"},
                        {"sonde view scan_master.h5 --port 8000 --no-open", "On a machine without a screen"}},
           .plans = true,
           .invoke = invocation<ViewCommandOptions, run_view>};

@@ -74,7 +74,7 @@ class Session {
 /// other.
 struct Page {
   std::string title{};
-  std::string view{};  ///< how large the client makes the panels: "stem", "report", "panels", "run"
+  std::string view{};  ///< how large the client makes the panels: "stem", "report", "panels", "run", "mixer"
   std::vector<Panel> panels{};
   std::vector<Action> actions{};
   std::string ended{};  ///< what the client says when the server has ended; empty: that it has

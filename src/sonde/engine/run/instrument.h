@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ struct Instrument {
   std::unique_ptr<Viewing> (*viewing)() = nullptr;  ///< nullptr: it shows no files
   /// The panels that come first on the page of one of its results; nullptr: those that fit the arrays.
   std::vector<panel::ResultPanel> (*arrange)(const panel::StoredResult& result) = nullptr;
+  /// The page of a folder that its verbs wrote, which needs no settings; nothing for another folder. Throws where it is
+  /// one that cannot be shown. nullptr: it shows no folders.
+  std::optional<panel::Page> (*folder_page)(const std::string& folder, Run& run) = nullptr;
 };
 
 /// Those of this build, in their order. Written by CMake.

@@ -5,82 +5,51 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <filesystem>
 #include <numbers>
 
 #include "sonde/engine/base/interrupt.h"
-#include "sonde/engine/device/stream.h"
-#include "sonde/engine/math/fft1d.h"
 #include "sonde/instruments/separate/audio/audio_reader.h"
 
 namespace sonde::separate {
 namespace {
 
-constexpr Index window = 4096, step = 1024;
+constexpr Index window = BandPowers::window, step = 1024;
 constexpr double nothing_db = -200;
 
 /// Powers of bands, summed over the windows that begin in a column.
 class Bands {
  public:
   Bands(const SpectrogramStyle& style, Index rate, Index windows)
-      : style_(style),
+      : columns_(style.columns),
         windows_(windows),
-        fft_(RealFft1d<double>::prepare({.length = window})),
-        weights_(window),
-        spectrum_(static_cast<std::size_t>(fft_.frequencies())),
+        band_powers_(style, rate),
         powers_(static_cast<std::size_t>(style.bands * style.columns)),
-        counts_(static_cast<std::size_t>(style.columns)) {
-    for (Index i = 0; i < window; ++i)
-      weights_[static_cast<std::size_t>(i)] =
-          0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(window));
-    // The edges of bands, in frequencies of the transform; a band holds one at least.
-    for (Index b = 0; b <= style.bands; ++b)
-      edges_.push_back(
-          style.lowest_hz *
-          std::pow(style.highest_hz / style.lowest_hz, static_cast<double>(b) / static_cast<double>(style.bands)) *
-          static_cast<double>(window) / static_cast<double>(rate));
-  }
+        counts_(static_cast<std::size_t>(style.columns)) {}
 
   /// The window `at` of one channel.
   void add(Index at, const float* samples) {
-    std::vector<double> weighted(window);
-    for (std::size_t i = 0; i < weighted.size(); ++i) weighted[i] = weights_[i] * static_cast<double>(samples[i]);
-    fft_.forward(stream_, {weighted.data(), 1, window}, {spectrum_.data(), 1, fft_.frequencies()});
-    const Index column = std::min(style_.columns - 1, at * style_.columns / windows_);
+    const Index column = std::min(columns_ - 1, at * columns_ / windows_);
     ++counts_[static_cast<std::size_t>(column)];
-    for (Index b = 0; b < style_.bands; ++b) {
-      const auto first = static_cast<Index>(edges_[static_cast<std::size_t>(b)]);
-      const auto last = std::max(first + 1, static_cast<Index>(edges_[static_cast<std::size_t>(b + 1)]));
-      double largest = 0;  // not the sum: wide bands would be louder for noise and tones alike
-      for (Index k = first; k < std::min(last, fft_.frequencies()); ++k)
-        largest = std::max(largest, std::norm(spectrum_[static_cast<std::size_t>(k)]));
-      powers_[static_cast<std::size_t>(b * style_.columns + column)] += largest;
-    }
+    band_powers_.add(samples, powers_.data() + column, columns_);
   }
 
   [[nodiscard]] std::vector<double> levels_db() const {
-    constexpr double sine = window / 4.0;  // what a full sine gives with this window
     std::vector<double> levels(powers_.size(), nothing_db);
     for (std::size_t i = 0; i < levels.size(); ++i) {
       // A column of a short file may begin no window: it shows the one before.
       std::size_t column = i % counts_.size();
       while (column > 0 && counts_[column] == 0) --column;
       const double power = powers_[i - i % counts_.size() + column];
-      if (power > 0)
-        levels[i] = std::max(nothing_db, 10 * std::log10(power / (sine * sine * static_cast<double>(counts_[column]))));
+      if (power > 0) levels[i] = std::max(nothing_db, 10 * std::log10(power / static_cast<double>(counts_[column])));
     }
     return levels;
   }
 
  private:
-  SpectrogramStyle style_;
-  Index windows_;
-  RealFft1d<double> fft_;
-  Stream stream_{Device::cpu()};
-  std::vector<double> weights_;
-  std::vector<std::complex<double>> spectrum_;
-  std::vector<double> powers_, edges_;
+  Index columns_, windows_;
+  BandPowers band_powers_;
+  std::vector<double> powers_;
   std::vector<Index> counts_;
 };
 
@@ -102,6 +71,37 @@ std::vector<double> centres(double low, double high, Index count) {
 }
 
 }  // namespace
+
+BandPowers::BandPowers(const SpectrogramStyle& style, Index rate)
+    : bands_(style.bands),
+      fft_(RealFft1d<double>::prepare({.length = window})),
+      weights_(window),
+      weighted_(window),
+      spectrum_(static_cast<std::size_t>(fft_.frequencies())) {
+  for (Index i = 0; i < window; ++i)
+    weights_[static_cast<std::size_t>(i)] =
+        0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(window));
+  // The edges of bands, in frequencies of the transform; a band holds one at least.
+  for (Index b = 0; b <= bands_; ++b)
+    edges_.push_back(
+        style.lowest_hz *
+        std::pow(style.highest_hz / style.lowest_hz, static_cast<double>(b) / static_cast<double>(bands_)) *
+        static_cast<double>(window) / static_cast<double>(rate));
+}
+
+void BandPowers::add(const float* samples, double* powers, Index stride) {
+  constexpr double sine = window / 4.0;  // what a full sine gives with this window
+  for (std::size_t i = 0; i < weighted_.size(); ++i) weighted_[i] = weights_[i] * static_cast<double>(samples[i]);
+  fft_.forward(stream_, {weighted_.data(), 1, window}, {spectrum_.data(), 1, fft_.frequencies()});
+  for (Index b = 0; b < bands_; ++b) {
+    const auto first = static_cast<Index>(edges_[static_cast<std::size_t>(b)]);
+    const auto last = std::max(first + 1, static_cast<Index>(edges_[static_cast<std::size_t>(b + 1)]));
+    double largest = 0;  // not the sum: wide bands would be louder for noise and tones alike
+    for (Index k = first; k < std::min(last, fft_.frequencies()); ++k)
+      largest = std::max(largest, std::norm(spectrum_[static_cast<std::size_t>(k)]));
+    powers[b * stride] += largest / (sine * sine);
+  }
+}
 
 Spectrogram spectrogram_of(const std::string& path, const SpectrogramStyle& style) {
   const AudioInfo info = AudioReader(path, {.channels = 1024}).info();

@@ -4,6 +4,7 @@
 #include "sonde/instruments/separate/bench/cases.h"
 #include "sonde/instruments/separate/verbs/demonstrate.h"
 #include "sonde/instruments/separate/verbs/verbs.h"
+#include "sonde/instruments/separate/view/stems_page.h"
 
 namespace sonde::separate {
 namespace {
@@ -16,9 +17,11 @@ std::vector<Verb> verbs() {
 }  // namespace
 
 extern const Instrument instrument;
-const Instrument instrument{.name = "separate",
-                            .verbs = verbs,
-                            .bench_cases = [](ShowPage) { return sonde::separate::bench_cases(); },
-                            .demonstrate = demonstrate};
+const Instrument instrument{
+    .name = "separate",
+    .verbs = verbs,
+    .bench_cases = [](ShowPage) { return sonde::separate::bench_cases(); },
+    .demonstrate = demonstrate,
+    .folder_page = [](const std::string& folder, Run& run) { return stems_page(folder, run.host_budget()); }};
 
 }  // namespace sonde::separate
