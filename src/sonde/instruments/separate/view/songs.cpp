@@ -98,7 +98,7 @@ std::optional<Song> song_in(const std::string& folder) {
   const auto mixture = std::find_if(song.tracks.begin(), song.tracks.end(), is_mixture);
   std::optional<Track> made_of;
   if (mixture != song.tracks.end() && song.tracks.size() > 1) {
-    made_of = *std::move(mixture);
+    made_of = std::move(*mixture);
     song.tracks.erase(mixture);
   }
   require_alike(song);

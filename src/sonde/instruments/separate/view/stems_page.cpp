@@ -71,6 +71,7 @@ DrumSettings drum_settings(Drum drum, const Value* asked, const std::string& com
   DrumSettings settings = EventSettings()[drum];
   if (asked == nullptr || asked->is_null()) return settings;
   std::vector<std::string> keys;
+  keys.reserve(event_numbers.size());
   for (const EventNumber& each : event_numbers) keys.emplace_back(each.key);
   for (const Value::Member& member : asked->members()) {
     const auto number = std::find_if(event_numbers.begin(), event_numbers.end(),
