@@ -13,16 +13,6 @@
 #include "sonde/instruments/separate/network/value_memory.h"
 
 namespace sonde::separate {
-namespace {
-
-/// A norm that looks at the values (not at running statistics), and what it needs of them.
-struct NormOfStep {
-  std::vector<float> gamma, beta;
-  Index together = 1;  ///< channels with one mean and deviation
-};
-
-}  // namespace
-
 struct Plan::Parts {
   Config config;
   LayerList list;
@@ -41,7 +31,6 @@ struct Plan::Parts {
   }
   [[nodiscard]] View<float, 3> input_view();
   [[nodiscard]] View<const float, 3> stem_view(Index stem);
-  void prepare_norm(Step& step, NormOfStep& norm, const ParameterValues& parameter_values) const;
   void normalise(Step& step, const NormOfStep& norm) const;
   void collect_moments(const Step& step);
   void run(View<const float, 2> samples, View<float, 3> stems);
@@ -73,7 +62,7 @@ Plan::Parts::Parts(const Config& of, const ParameterValues& parameter_values, co
       step.band_moments.resize(static_cast<std::size_t>(step.bands() * 2 * step.out.channels));
       moments[static_cast<std::size_t>(layer.output)].resize(static_cast<std::size_t>(2 * step.out.channels));
     }
-    prepare_norm(step, norms.emplace_back(), parameter_values);
+    norms.push_back(prepare_norm(step, config, parameter_values));
     pack_weights(step, parameter_values);
     sizes.cover(scratch_sizes(step));
   }
@@ -84,29 +73,6 @@ Plan::Parts::Parts(const Config& of, const ParameterValues& parameter_values, co
     scratch.push_back({.inputs = at, .patches = at + sizes.inputs, .products = at + sizes.inputs + sizes.patches});
   }
   spectrum = Spectrum<float>::prepare(config);
-}
-
-void Plan::Parts::prepare_norm(Step& step, NormOfStep& norm, const ParameterValues& parameter_values) const {
-  if (!step.changes_inputs()) return;
-  const auto channels = static_cast<std::size_t>(step.channels);
-  step.scale.assign(channels, 1);
-  step.shift.assign(channels, 0);
-  if (step.layer.norm.empty()) return;
-  const auto gamma = elements(parameter_values, step.layer.norm + ".weight");
-  const auto beta = elements(parameter_values, step.layer.norm + ".bias");
-  if (config.norm == Norm::batch) {
-    const auto mean = elements(parameter_values, step.layer.norm + ".running_mean");
-    const auto variance = elements(parameter_values, step.layer.norm + ".running_var");
-    for (std::size_t c = 0; c < channels; ++c) {
-      const double scale = static_cast<double>(gamma[c]) / std::sqrt(static_cast<double>(variance[c]) + 1e-5);
-      step.scale[c] = static_cast<float>(scale);
-      step.shift[c] = static_cast<float>(static_cast<double>(beta[c]) - static_cast<double>(mean[c]) * scale);
-    }
-    return;
-  }
-  norm.gamma.assign(gamma.begin(), gamma.end());
-  norm.beta.assign(beta.begin(), beta.end());
-  norm.together = config.norm == Norm::group ? step.channels / config.groups : 1;
 }
 
 /// Scale and shift of a norm from the moments of the inputs, in float64.

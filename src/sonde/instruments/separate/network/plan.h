@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "sonde/engine/array/view.h"
 #include "sonde/instruments/separate/network/layers.h"
+#include "sonde/instruments/separate/network/network.h"
 
 namespace sonde::separate {
 
@@ -30,27 +29,16 @@ struct PlanOptions {
 ///
 /// Results are the same bits for every number of threads: what is computed together, and the order of sums, is decided
 /// when the plan is made. One run at a time.
-class Plan {
+class Plan : public Network {
  public:
   /// `values` holds all of parameters(config, layer_list(config)) and is not needed afterwards.
   static Plan prepare(const Config& config, const ParameterValues& values, const PlanOptions& options = {});
   Plan(Plan&&) noexcept;
   Plan& operator=(Plan&&) noexcept;
-  ~Plan();
+  ~Plan() override;
 
-  /// One chunk (audio channels, chunk) to (stems, audio channels, chunk). Takes no memory.
-  void run(View<const float, 2> samples, View<float, 3> stems);
-
-  struct Time {
-    std::string stage;   ///< of Layer, or "spectrum" and "samples"
-    std::string weight;  ///< of Layer; empty without one
-    std::string method;  ///< "product", "direct", "winograd", "fourier"
-    double multiplications = 0;
-    double seconds = 0, total_s = 0;  ///< in the last run, and in all of them
-    Index calls = 0;
-  };
-  /// One for each layer, and the two transforms.
-  [[nodiscard]] std::vector<Time> times() const;
+  void run(View<const float, 2> samples, View<float, 3> stems) override;
+  [[nodiscard]] std::vector<Time> times() const override;
 
   struct Bytes {
     std::size_t weights = 0, values = 0, scratch = 0, spectrum = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cmath>
 #include <span>
 
 #include "sonde/engine/device/parallel.h"
@@ -292,6 +293,29 @@ void pack_weights(Step& step, const ParameterValues& values) {
   } else {
     pack(step, from, to);
   }
+}
+
+NormOfStep prepare_norm(Step& step, const Config& config, const ParameterValues& values) {
+  if (!step.changes_inputs()) return {};
+  const auto channels = static_cast<std::size_t>(step.channels);
+  step.scale.assign(channels, 1);
+  step.shift.assign(channels, 0);
+  if (step.layer.norm.empty()) return {};
+  const auto gamma = elements(values, step.layer.norm + ".weight");
+  const auto beta = elements(values, step.layer.norm + ".bias");
+  if (config.norm == Norm::batch) {
+    const auto mean = elements(values, step.layer.norm + ".running_mean");
+    const auto variance = elements(values, step.layer.norm + ".running_var");
+    for (std::size_t c = 0; c < channels; ++c) {
+      const double scale = static_cast<double>(gamma[c]) / std::sqrt(static_cast<double>(variance[c]) + 1e-5);
+      step.scale[c] = static_cast<float>(scale);
+      step.shift[c] = static_cast<float>(static_cast<double>(beta[c]) - static_cast<double>(mean[c]) * scale);
+    }
+    return {};
+  }
+  return {.gamma = {gamma.begin(), gamma.end()},
+          .beta = {beta.begin(), beta.end()},
+          .together = config.norm == Norm::group ? step.channels / config.groups : 1};
 }
 
 ScratchSizes scratch_sizes(const Step& step) {

@@ -62,6 +62,12 @@ struct Step {
   [[nodiscard]] Index bands() const { return (shared_rows() + band_rows - 1) / band_rows; }
 };
 
+/// A norm that looks at the values (not at running statistics), and what it needs of them; empty without one.
+struct NormOfStep {
+  std::vector<float> gamma, beta;
+  Index together = 1;  ///< channels with one mean and deviation
+};
+
 /// A layer by its sizes: method, groups and bands are chosen.
 [[nodiscard]] Step shaped_step(const Layer& layer, const LayerList& list, const Config& config,
                                ConvolutionMethod method);
@@ -69,6 +75,8 @@ struct Step {
 [[nodiscard]] Index weight_count(const Step& step);
 /// Takes and fills the memory of the weights.
 void pack_weights(Step& step, const ParameterValues& values);
+/// Sets the scale and shift of a step that changes its inputs: those of running statistics, else ones and zeros.
+[[nodiscard]] NormOfStep prepare_norm(Step& step, const Config& config, const ParameterValues& values);
 [[nodiscard]] ScratchSizes scratch_sizes(const Step& step);
 /// The whole layer, bands in parallel.
 void run_step(Step& step, std::vector<Scratch>& scratch);

@@ -35,8 +35,8 @@ double MonoSpread::deviation() const {
 
 double MonoSpread::mean() const { return squares_ > 0 ? mean_ : 0; }
 
-TimedNetwork::TimedNetwork(const Config& config, bool tta, Plan& plan, ProgressMeter& meter)
-    : plan_(plan), meter_(meter), tta_(tta) {
+TimedNetwork::TimedNetwork(const Config& config, bool tta, Network& network, ProgressMeter& meter)
+    : network_(network), meter_(meter), tta_(tta) {
   if (!tta_) return;
   changed_.resize(static_cast<std::size_t>(config.audio_channels * config.chunk));
   made_.resize(changed_.size() * config.stems().size());
@@ -45,7 +45,7 @@ TimedNetwork::TimedNetwork(const Config& config, bool tta, Plan& plan, ProgressM
 void TimedNetwork::operator()(View<const float, 2> samples, View<float, 3> stems) {
   check_interrupt();  // here, so that the chunk before is finished
   const Stopwatch watch;
-  plan_.run(samples, stems);
+  network_.run(samples, stems);
   if (tta_) add_others(samples, stems);
   seconds_.push_back(watch.seconds());
   meter_.advance();
@@ -73,7 +73,7 @@ void TimedNetwork::add_others(View<const float, 2> samples, View<float, 3> stems
         changed(c, i) = negated ? -samples(c, i) : samples(channels - 1 - c, i);
       }
     }
-    plan_.run(changed, made);
+    network_.run(changed, made);
     for (Index s = 0; s < stems.extent[0]; ++s) {
       for (Index c = 0; c < channels; ++c) {
         for (Index i = 0; i < chunk; ++i) {

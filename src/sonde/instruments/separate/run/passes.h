@@ -30,7 +30,7 @@ class MonoSpread {
 /// before a chunk.
 class TimedNetwork {
  public:
-  TimedNetwork(const Config& config, bool tta, Plan& plan, ProgressMeter& meter);
+  TimedNetwork(const Config& config, bool tta, Network& network, ProgressMeter& meter);
 
   void operator()(View<const float, 2> samples, View<float, 3> stems);
 
@@ -40,7 +40,7 @@ class TimedNetwork {
  private:
   void add_others(View<const float, 2> samples, View<float, 3> stems);
 
-  Plan& plan_;
+  Network& network_;
   ProgressMeter& meter_;
   bool tta_;
   std::vector<float> changed_, made_;

@@ -23,7 +23,7 @@ View<const float, 2> part(View<const float, 2> of, Index first, Index count) {
 }  // namespace
 
 Array separate_samples(View<const float, 2> samples, const SeparationSettings& settings, const Config& config,
-                       Plan& plan) {
+                       Network& network) {
   const Index channels = samples.extent[0], all = samples.extent[1];
   if (channels != config.audio_channels || all == 0)
     throw Error(ErrorKind::bad_input, fmt::format("samples: {} x {}, expected {} channels with at least one sample",
@@ -37,8 +37,8 @@ Array separate_samples(View<const float, 2> samples, const SeparationSettings& s
     joining.mean = spread.mean(), joining.deviation = spread.deviation();
   }
   ProgressMeter meter("separating", chunk_count(joining, all) * settings.shifts, "chunks");
-  TimedNetwork network(config, settings.tta, plan, meter);
-  const auto call = [&network](View<const float, 2> chunk, View<float, 3> stems) { network(chunk, stems); };
+  TimedNetwork timed(config, settings.tta, network, meter);
+  const auto call = [&timed](View<const float, 2> chunk, View<float, 3> stems) { timed(chunk, stems); };
   Array made = Array::zeros(Device::cpu(), {joining.stems, channels, all}, DType::f32);
   const View<float, 3> sums = made.view<float, 3>();
   for (Index pass = 0; pass < settings.shifts; ++pass) {

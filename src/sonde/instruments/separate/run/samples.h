@@ -10,7 +10,7 @@ namespace sonde::separate {
 /// separate_file() gives for a file of these samples. Of the settings, overlap, policy, shifts and tta count. Throws
 /// Error(bad_input) for other channels than the network's and for no samples, Error(interrupted) between two chunks.
 [[nodiscard]] Array separate_samples(View<const float, 2> samples, const SeparationSettings& settings,
-                                     const Config& config, Plan& plan);
+                                     const Config& config, Network& network);
 
 /// A signal (channels, count) at another rate, as long as AudioReader says that a file of it is. A single channel is
 /// put into each of `channels`. Throws Error(bad_input) for other channels, and for samples that are no numbers.

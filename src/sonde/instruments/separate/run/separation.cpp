@@ -146,8 +146,8 @@ void abandon(Spool& spool) {
 
 class FileSeparation {
  public:
-  FileSeparation(const SeparationSettings& settings, const Config& config, Plan& plan, Feed<Block>& feed)
-      : settings_(settings), config_(config), plan_(plan), feed_(feed) {}
+  FileSeparation(const SeparationSettings& settings, const Config& config, Network& network, Feed<Block>& feed)
+      : settings_(settings), config_(config), network_(network), feed_(feed) {}
 
   Separated separate(const SeparationTask& task) {
     const std::string origin = origin_of(task, settings_, config_);
@@ -181,7 +181,7 @@ class FileSeparation {
     joining.mean = block->mean, joining.deviation = block->deviation;
     const Index passes = chunk_count(joining, block->frames) * settings_.shifts;
     ProgressMeter meter("separating " + std::filesystem::path(made.task.input).filename().string(), passes, "chunks");
-    TimedNetwork network(config_, settings_.tta, plan_, meter);
+    TimedNetwork network(config_, settings_.tta, network_, meter);
     network.reserve(passes);
     const auto call = [&network](View<const float, 2> samples, View<float, 3> stems) { network(samples, stems); };
     const auto ended = [&](const Demixer& demixer) {
@@ -247,7 +247,7 @@ class FileSeparation {
 
   const SeparationSettings& settings_;
   const Config& config_;
-  Plan& plan_;
+  Network& network_;
   Feed<Block>& feed_;
 };
 
@@ -329,7 +329,7 @@ double kept_bytes(const Config& config, Index samples) {
 }
 
 void separate_files(const std::vector<SeparationTask>& tasks, const SeparationSettings& settings, const Config& config,
-                    Plan& plan, const std::function<void(std::size_t task, const SeparationResult&)>& finished) {
+                    Network& network, const std::function<void(std::size_t task, const SeparationResult&)>& finished) {
   std::vector<bool> complete;
   std::vector<std::string> inputs;
   for (const SeparationTask& task : tasks) {
@@ -339,7 +339,7 @@ void separate_files(const std::vector<SeparationTask>& tasks, const SeparationSe
   }
   Decoding decoding(inputs, settings.reading, config.normalize);
   Feed<Block> feed(std::vector<Block>(blocks_ahead), [&decoding](Block& block) { return decoding(block); });
-  FileSeparation separation(settings, config, plan, feed);
+  FileSeparation separation(settings, config, network, feed);
   std::future<SeparationResult> writing;  // of the last task before `i` that was not complete
   std::size_t written = 0;
   const auto wait = [&] {
@@ -369,10 +369,10 @@ void separate_files(const std::vector<SeparationTask>& tasks, const SeparationSe
 }
 
 SeparationResult separate_file(const SeparationTask& task, const SeparationSettings& settings, const Config& config,
-                               Plan& plan) {
+                               Network& network) {
   for (const std::string& path : task.paths) make_folders(std::filesystem::path(path).parent_path());
   SeparationResult result;
-  separate_files({task}, settings, config, plan, [&](std::size_t, const SeparationResult& made) { result = made; });
+  separate_files({task}, settings, config, network, [&](std::size_t, const SeparationResult& made) { result = made; });
   return result;
 }
 

@@ -66,7 +66,7 @@ struct SeparationResult {
 [[nodiscard]] DemixSettings demix_settings(const Config& config, const SeparationSettings& settings);
 /// Passes of chunks through the network for a signal of so many samples.
 [[nodiscard]] Index network_passes(const Config& config, const SeparationSettings& settings, Index samples);
-/// Memory that separate_files() takes beside the plan.
+/// Memory that separate_files() takes beside the network.
 [[nodiscard]] std::size_t bytes_for(const Config& config, const SeparationSettings& settings);
 /// Bytes on disk of what is kept of a file between network and stems.
 [[nodiscard]] double kept_bytes(const Config& config, Index samples);
@@ -77,10 +77,10 @@ struct SeparationResult {
 /// ends the work between two chunks; what a later run needs to resume is then kept, and removed after other errors.
 /// Throws what reader, writer and Spool throw.
 void separate_files(const std::vector<SeparationTask>& tasks, const SeparationSettings& settings, const Config& config,
-                    Plan& plan, const std::function<void(std::size_t task, const SeparationResult&)>& finished);
+                    Network& network, const std::function<void(std::size_t task, const SeparationResult&)>& finished);
 
 /// The same for one file, whose folders are made.
 [[nodiscard]] SeparationResult separate_file(const SeparationTask& task, const SeparationSettings& settings,
-                                             const Config& config, Plan& plan);
+                                             const Config& config, Network& network);
 
 }  // namespace sonde::separate

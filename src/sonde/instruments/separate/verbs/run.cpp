@@ -432,7 +432,7 @@ void report_file(const SeparationTask& task, const SeparationResult& result, con
 }
 
 /// Where the time of all passes went.
-void report_network(const Plan& plan, Run& run) {
+void report_network(const Network& made, Run& run) {
   std::vector<std::string> order;
   struct Stage {
     double seconds = 0, multiplications = 0;
@@ -440,7 +440,7 @@ void report_network(const Plan& plan, Run& run) {
   };
   std::map<std::string, Stage> stages;
   Value& network = run.results()["run"]["network"];
-  for (const Plan::Time& each : plan.times()) {
+  for (const Network::Time& each : made.times()) {
     Stage& stage = stages[each.stage];
     if (stage.calls == 0) order.push_back(each.stage);
     stage.seconds += each.total_s, stage.calls = each.calls;
@@ -478,7 +478,7 @@ std::string tree_hash(std::span<const std::byte> bytes) {
 }
 
 /// What every file separated by this network has in common, for summaries; and for Spool, what decides its numbers.
-void identify(const Model& model, const RunOptions& options, const Config& config, const Plan& plan,
+void identify(const Model& model, const RunOptions& options, const Config& config, const Network& made,
               SeparationSettings& settings) {
   std::string network = fmt::format("{} {} {} {} {} {}\n", config.sample_rate, config.n_fft, config.hop, config.dim_f,
                                     norm_name(config), activation_name(config));
@@ -488,7 +488,7 @@ void identify(const Model& model, const RunOptions& options, const Config& confi
   network += fmt::format("{} {}", fmt::join(config.stems(), ","), config.normalize);
   const std::string config_hash = hexadecimal(sha256(network));
   std::string methods;
-  for (const Plan::Time& each : plan.times()) methods += each.method[0];
+  for (const Network::Time& each : made.times()) methods += each.method[0];
   const std::string& checkpoint = options.model.files.checkpoint;
   const std::string file = std::filesystem::path(checkpoint).filename().string();
   settings.origin = fmt::format("checkpoint {}, {} bytes\nnetwork {}\nprecision {}\nalgorithms {}\nversion {}\n", file,
@@ -507,8 +507,8 @@ void identify(const Model& model, const RunOptions& options, const Config& confi
 }
 
 /// The first chunk of a file through two plans: 10 log10(|a|^2 / |a - b|^2).
-double first_chunk_db(const SeparationTask& task, const SeparationSettings& settings, const Config& config, Plan& a,
-                      Plan& b) {
+double first_chunk_db(const SeparationTask& task, const SeparationSettings& settings, const Config& config, Network& a,
+                      Network& b) {
   std::vector<float> samples = AudioReader(task.input, settings.reading).read(config.chunk);
   const Index count = static_cast<Index>(samples.size()) / config.audio_channels;
   std::vector<float> chunk(static_cast<std::size_t>(config.audio_channels * config.chunk));
