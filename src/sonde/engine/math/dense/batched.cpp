@@ -13,17 +13,18 @@
 namespace sonde::dense {
 
 struct BatchedAlgebra::Products {
-  explicit Products(Stream& stream) : device(stream.device()) {
+  Products(Stream& stream, FloatProducts float_products) : device(stream.device()) {
     if constexpr (built_with_cuda) {
       if (device.is_cpu()) return;
       workspace = Pool::of(device).allocate(cuda::workspace_bytes);
       try {
-        library = cuda::create_products(stream, workspace);
+        library = cuda::create_products(stream, workspace, float_products);
       } catch (...) {
         Pool::of(device).deallocate(workspace, cuda::workspace_bytes);
         throw;
       }
     }
+    (void)float_products;
   }
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
@@ -39,7 +40,8 @@ struct BatchedAlgebra::Products {
   void *workspace = nullptr, *library = nullptr;
 };
 
-BatchedAlgebra::BatchedAlgebra(Device device) : stream_(device), products_(std::make_unique<Products>(stream_)) {}
+BatchedAlgebra::BatchedAlgebra(Device device, FloatProducts float_products)
+    : stream_(device), products_(std::make_unique<Products>(stream_, float_products)) {}
 
 BatchedAlgebra::~BatchedAlgebra() {
   try {
@@ -52,8 +54,9 @@ Stream& BatchedAlgebra::stream() { return stream_; }
 
 std::size_t BatchedAlgebra::bytes(Device device) { return device.is_cpu() ? 0 : cuda::workspace_bytes; }
 
-void BatchedAlgebra::multiply(double alpha, ConstBatch a, Form form_a, ConstBatch b, Form form_b, double beta,
-                              Batch c) {
+template <class T>
+void BatchedAlgebra::product(T alpha, View<const T, 3> a, Form form_a, View<const T, 3> b, Form form_b, T beta,
+                             View<T, 3> c) {
   assert(a.extent[0] == c.extent[0] && b.extent[0] == c.extent[0]);
   if (c.count() == 0) return;
   if constexpr (built_with_cuda)
@@ -61,6 +64,16 @@ void BatchedAlgebra::multiply(double alpha, ConstBatch a, Form form_a, ConstBatc
   parallel_for(c.extent[0], 1, [&](Index first, Index last, Worker&) {
     for (Index p = first; p < last; ++p) dense::multiply(alpha, a[p], form_a, b[p], form_b, beta, c[p]);
   });
+}
+
+void BatchedAlgebra::multiply(double alpha, ConstBatch a, Form form_a, ConstBatch b, Form form_b, double beta,
+                              Batch c) {
+  product(alpha, a, form_a, b, form_b, beta, c);
+}
+
+void BatchedAlgebra::multiply(float alpha, View<const float, 3> a, Form form_a, View<const float, 3> b, Form form_b,
+                              float beta, View<float, 3> c) {
+  product(alpha, a, form_a, b, form_b, beta, c);
 }
 
 void BatchedAlgebra::combine(double alpha, Factors factors, ConstBatch from, double beta, Batch to) {

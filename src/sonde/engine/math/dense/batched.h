@@ -48,6 +48,10 @@ struct BatchedCholesky {
   Batch inverses;  ///< (problem, n, inverse_columns(n))
 };
 
+/// What products of float32 are computed in on a GPU: float32, or with factors rounded to TF32 (10 bits of the
+/// fraction), for which it has faster units. The CPU takes float32 for both.
+enum class FloatProducts { f32, tf32 };
+
 /// Products and factors of matrices of some hundred rows for many problems at once. Nearly all operations are products,
 /// by cuBLAS on a GPU and by blas.h on the CPU; what is left are kernels of our own, played by one thread on the CPU
 /// (for tests). Everything is queued to one stream, and nothing is allocated after construction. Matrices without rows
@@ -56,7 +60,7 @@ struct BatchedCholesky {
 class BatchedAlgebra {
  public:
   /// Throws Error(device) where cuBLAS is missing or refuses.
-  explicit BatchedAlgebra(Device device);
+  explicit BatchedAlgebra(Device device, FloatProducts float_products = FloatProducts::f32);
   BatchedAlgebra(const BatchedAlgebra&) = delete;
   BatchedAlgebra& operator=(const BatchedAlgebra&) = delete;
   /// Waits for the device.
@@ -68,6 +72,8 @@ class BatchedAlgebra {
 
   /// c = alpha op(a) op(b) + beta c. c is not read where beta is 0.
   void multiply(double alpha, ConstBatch a, Form form_a, ConstBatch b, Form form_b, double beta, Batch c);
+  void multiply(float alpha, View<const float, 3> a, Form form_a, View<const float, 3> b, Form form_b, float beta,
+                View<float, 3> c);
   /// to(p, i, j) = alpha factors(p, j) from(p, i, j) + beta to(p, i, j), of any strides. What goes with alpha or beta
   /// is not read where that is 0.
   void combine(double alpha, Factors factors, ConstBatch from, double beta, Batch to);
@@ -83,6 +89,8 @@ class BatchedAlgebra {
 
  private:
   struct Products;  // the library on a GPU
+  template <class T>
+  void product(T alpha, View<const T, 3> a, Form form_a, View<const T, 3> b, Form form_b, T beta, View<T, 3> c);
   void solve_rows(const BatchedCholesky& factor, Form form, Index first, Index count, Batch b, Batch scratch);
 
   Stream stream_;

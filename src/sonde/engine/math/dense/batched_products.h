@@ -10,9 +10,10 @@ namespace sonde::dense {
 
 /// A product as a library that counts columns first has to be asked for it: what is written by rows is to it the
 /// transposed matrix, so that c = op(a) op(b) is to it c^T = op(b)^T op(a)^T, (rows, inner) times (inner, columns).
+template <class T>
 struct ByColumns {
   struct Operand {
-    const double* data;
+    const T* data;
     Form form;
     Index step, problem_step;  ///< elements from column to column, and from problem to problem
   };
@@ -21,9 +22,11 @@ struct ByColumns {
   Index step, problem_step;  ///< of c
 };
 
-[[nodiscard]] inline ByColumns by_columns(ConstBatch a, Form form_a, ConstBatch b, Form form_b, ConstBatch c) {
+template <class T>
+[[nodiscard]] ByColumns<T> by_columns(View<const T, 3> a, Form form_a, View<const T, 3> b, Form form_b,
+                                      View<const T, 3> c) {
   // One row, or none: the step is not used, but the library wants it to be as long as a row at least.
-  const auto step = [](ConstBatch of) {
+  const auto step = [](View<const T, 3> of) {
     return std::max({Index{1}, of.extent[1] > 1 ? of.stride[1] : Index{0}, of.extent[2]});
   };
   return {.rows = c.extent[2],
@@ -40,9 +43,11 @@ namespace cuda {
 /// The library's state for one stream, with its workspace: 32 MiB, as its manual asks for on this generation.
 inline constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
-[[nodiscard]] void* create_products(Stream& stream, void* workspace);
+[[nodiscard]] void* create_products(Stream& stream, void* workspace, FloatProducts float_products);
 void destroy_products(Device device, void* products) noexcept;
 void multiply(void* products, double alpha, ConstBatch a, Form form_a, ConstBatch b, Form form_b, double beta, Batch c);
+void multiply(void* products, float alpha, View<const float, 3> a, Form form_a, View<const float, 3> b, Form form_b,
+              float beta, View<float, 3> c);
 
 }  // namespace cuda
 }  // namespace sonde::dense

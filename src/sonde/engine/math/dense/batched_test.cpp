@@ -77,6 +77,49 @@ TEST_P(BatchedOnEachDevice, ProductsAreThoseOfEachProblem) {
         }
 }
 
+/// The largest difference of products of float32 from those of float64, for elements of sums of `inner` in [-1, 1].
+double float_product_error(Device device, FloatProducts how) {
+  constexpr Index rows = 9, columns = 11, inner = 40;
+  const Host a(rows, inner, 1), b(inner, columns, 5);
+  Host c(rows, columns, 9);
+  std::vector<float> on_host;
+  for (const Host* each : {&a, &b, static_cast<const Host*>(&c)})
+    on_host.insert(on_host.end(), each->elements.begin(), each->elements.end());
+  BatchedAlgebra algebra(device, how);
+  Array all = Array::from(on_host, {static_cast<Index>(on_host.size())}).copy_to(device, algebra.stream());
+  auto* data = static_cast<float*>(all.data());
+  const auto next = [&data](const Host& of) {
+    View<float, 3> view(data, of.view.extent[0], of.view.extent[1], of.view.extent[2]);
+    std::copy(of.view.stride, of.view.stride + 3, view.stride);
+    data += of.elements.size();
+    return view;
+  };
+  const View<float, 3> on_a = next(a), on_b = next(b), on_c = next(c);
+  algebra.multiply(2.0F, on_a, Form::plain, on_b, Form::plain, 1.0F, on_c);
+  algebra.stream().copy(on_host.data(), all.data(), on_host.size() * sizeof(float));
+  algebra.stream().synchronise();
+  for (Index p = 0; p < problems; ++p) multiply(2, a.view[p], Form::plain, b.view[p], Form::plain, 1, c.view[p]);
+  double worst = 0;
+  const std::size_t first = a.elements.size() + b.elements.size();
+  for (std::size_t i = 0; i < c.elements.size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(on_host[first + i]) - c.elements[i]));
+  return worst;
+}
+
+TEST_P(BatchedOnEachDevice, ProductsOfFloatsHaveTheirPrecision) {
+  // Each of 40 factors and sums rounds by 2^-24 of at most 1, times 2.
+  EXPECT_LT(float_product_error(device(), FloatProducts::f32), 40 * 2 * 0x1p-23);
+}
+
+TEST_P(BatchedOnEachDevice, ProductsInTf32RoundTheirFactors) {
+  // Two factors of at most 1 lose what is below 2^-10 each.
+  const double error = float_product_error(device(), FloatProducts::tf32);
+  EXPECT_LT(error, 40 * 2 * 2 * 0x1p-10);
+  if (!device().is_cpu()) {
+    EXPECT_GT(error, 0x1p-14);
+  }
+}
+
 TEST_P(BatchedOnEachDevice, CombinesWithFactorsOfProblemAndColumn) {
   BatchedAlgebra algebra(device());
   const Host from(50, 47, 3);  // more than a thread block's share
@@ -229,8 +272,9 @@ TEST(BatchedProducts, AreAskedForByColumns) {
         const Host a = form_a == Form::plain ? Host(rows, inner, 1) : Host(inner, rows, 1);
         const Host b = form_b == Form::plain ? Host(inner, columns, 5) : Host(columns, inner, 5);
         Host c(rows, columns, 9), expected = c;
-        const ByColumns asked = by_columns(a.view, form_a, b.view, form_b, c.view);
-        const auto element = [](const ByColumns::Operand& of, Index p, Index i, Index j) {  // of a column-major matrix
+        const ByColumns<double> asked = by_columns<double>(a.view, form_a, b.view, form_b, c.view);
+        const auto element = [](const ByColumns<double>::Operand& of, Index p, Index i,
+                                Index j) {  // of a column-major matrix
           return of.data[p * of.problem_step + (of.form == Form::plain ? i + j * of.step : j + i * of.step)];
         };
         for (Index p = 0; p < problems; ++p) {

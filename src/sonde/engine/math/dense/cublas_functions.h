@@ -11,7 +11,9 @@ struct CublasFunctions {
   decltype(&cublasDestroy_v2) destroy;
   decltype(&cublasSetStream_v2) set_stream;
   decltype(&cublasSetWorkspace_v2) set_workspace;
-  decltype(&cublasDgemmStridedBatched_64) multiply;
+  decltype(&cublasSetMathMode) set_math_mode;
+  decltype(&cublasSgemmStridedBatched_64) multiply_f32;
+  decltype(&cublasDgemmStridedBatched_64) multiply_f64;
   decltype(&cublasGetStatusString) text;
 };
 

@@ -9,7 +9,9 @@ constexpr sonde::dense::cuda::CublasFunctions functions = {
     .destroy = cublasDestroy_v2,
     .set_stream = cublasSetStream_v2,
     .set_workspace = cublasSetWorkspace_v2,
-    .multiply = cublasDgemmStridedBatched_64,
+    .set_math_mode = cublasSetMathMode,
+    .multiply_f32 = cublasSgemmStridedBatched_64,
+    .multiply_f64 = cublasDgemmStridedBatched_64,
     .text = cublasGetStatusString,
 };
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/separate/network/spectrum_shape.h"
 
 namespace sonde::separate {
 namespace {
@@ -17,51 +18,35 @@ namespace {
 constexpr Index samples_at_once = 8192;
 constexpr Index frames_at_once = 8;
 
-/// The index inside [0, count) of index i of a signal continued by reflection without repeating its ends.
-Index reflected(Index i, Index count) {
-  if (i < 0) i = -i;
-  return i < count ? i : 2 * (count - 1) - i;
+}  // namespace
+
+SpectrumShape spectrum_shape(const Config& config) {
+  return {.n_fft = config.n_fft,
+          .hop = config.hop,
+          .chunk = config.chunk,
+          .frames = config.frames(),
+          .audio_channels = config.audio_channels,
+          .subbands = config.subbands,
+          .band = config.band()};
 }
 
-/// The frames that cover sample p of the signal with n_fft / 2 samples in front: first to last.
-struct Covering {
-  Index first, last;
-};
-Covering covering(const Config& config, Index p) {
-  return {.first = p < config.n_fft ? 0 : (p - config.n_fft) / config.hop + 1,
-          .last = std::min(p / config.hop, config.frames() - 1)};
-}
-
-std::vector<double> hann(Index length) {
-  std::vector<double> window(static_cast<std::size_t>(length));
-  for (Index n = 0; n < length; ++n) {
+std::vector<double> spectrum_window(const Config& config) {
+  std::vector<double> window(static_cast<std::size_t>(config.n_fft));
+  for (Index n = 0; n < config.n_fft; ++n) {
     window[static_cast<std::size_t>(n)] =
-        0.5 * (1 - std::cos(2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(length)));
+        0.5 * (1 - std::cos(2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(config.n_fft)));
   }
   return window;
 }
 
-}  // namespace
-
-template <class Real>
-Spectrum<Real> Spectrum<Real>::prepare(const Config& config) {
-  return {config, RealFft1d<Real>::prepare({.length = config.n_fft, .batch = config.frames()})};
-}
-
-template <class Real>
-Spectrum<Real>::Spectrum(const Config& config, RealFft1d<Real> fft)
-    : config_(config),
-      fft_(std::move(fft)),
-      weight_(static_cast<std::size_t>(config.chunk)),
-      windows_(static_cast<std::size_t>(config.frames() * config.n_fft)),
-      lines_(static_cast<std::size_t>(config.frames() * fft_.frequencies())) {
-  const std::vector<double> window = hann(config.n_fft);
-  window_.assign(window.begin(), window.end());
+std::vector<double> spectrum_weights(const Config& config) {
+  const SpectrumShape shape = spectrum_shape(config);
+  const std::vector<double> window = spectrum_window(config);
+  std::vector<double> weights(static_cast<std::size_t>(config.chunk));
   for (Index i = 0; i < config.chunk; ++i) {
     const Index p = i + config.n_fft / 2;
-    const auto [first, last] = covering(config, p);
     double sum = 0;
-    for (Index t = first; t <= last; ++t) {
+    for (Index t = shape.first_covering(p); t <= shape.last_covering(p); ++t) {
       const double w = window[static_cast<std::size_t>(p - t * config.hop)];
       sum += w * w;
     }
@@ -72,21 +57,38 @@ Spectrum<Real>::Spectrum(const Config& config, RealFft1d<Real> fft)
                               "of a chunk; expected a smaller hop",
                               config.hop, config.n_fft, i));
     }
-    weight_[static_cast<std::size_t>(i)] = static_cast<Real>(1 / (sum * static_cast<double>(config.n_fft)));
+    weights[static_cast<std::size_t>(i)] = 1 / (sum * static_cast<double>(config.n_fft));
   }
+  return weights;
+}
+
+template <class Real>
+Spectrum<Real> Spectrum<Real>::prepare(const Config& config) {
+  return {config, RealFft1d<Real>::prepare({.length = config.n_fft, .batch = config.frames()})};
+}
+
+template <class Real>
+Spectrum<Real>::Spectrum(const Config& config, RealFft1d<Real> fft)
+    : config_(config),
+      fft_(std::move(fft)),
+      windows_(static_cast<std::size_t>(config.frames() * config.n_fft)),
+      lines_(static_cast<std::size_t>(config.frames() * fft_.frequencies())) {
+  const std::vector<double> window = spectrum_window(config), weights = spectrum_weights(config);
+  window_.assign(window.begin(), window.end());
+  weight_.assign(weights.begin(), weights.end());
 }
 
 template <class Real>
 void Spectrum<Real>::forward(Stream& stream, View<const Real, 2> samples, View<Real, 3> values) {
-  const Index band = config_.band(), subbands = config_.subbands;
+  const SpectrumShape shape = spectrum_shape(config_);
+  const Index band = shape.band, subbands = shape.subbands;
   const auto frames = windows();
   const auto spectra = lines();
   for (Index channel = 0; channel < config_.audio_channels; ++channel) {
     parallel_for(config_.frames(), frames_at_once, [&](Index begin, Index end, Worker&) {
       for (Index t = begin; t < end; ++t) {
-        const Index start = t * config_.hop - config_.n_fft / 2;
         for (Index n = 0; n < config_.n_fft; ++n) {
-          frames(t, n) = window_[static_cast<std::size_t>(n)] * samples(channel, reflected(start + n, config_.chunk));
+          frames(t, n) = window_[static_cast<std::size_t>(n)] * samples(channel, shape.sample(t, n));
         }
       }
     });
@@ -107,7 +109,8 @@ void Spectrum<Real>::forward(Stream& stream, View<const Real, 2> samples, View<R
 
 template <class Real>
 void Spectrum<Real>::inverse(Stream& stream, View<const Real, 3> values, View<Real, 2> samples) {
-  const Index band = config_.band(), subbands = config_.subbands;
+  const SpectrumShape shape = spectrum_shape(config_);
+  const Index band = shape.band, subbands = shape.subbands;
   const auto frames = windows();
   const auto spectra = lines();
   for (Index channel = 0; channel < config_.audio_channels; ++channel) {
@@ -126,9 +129,8 @@ void Spectrum<Real>::inverse(Stream& stream, View<const Real, 3> values, View<Re
     parallel_for(config_.chunk, samples_at_once, [&](Index begin, Index end, Worker&) {
       for (Index i = begin; i < end; ++i) {
         const Index p = i + config_.n_fft / 2;
-        const auto [first, last] = covering(config_, p);
         Real sum = 0;
-        for (Index t = first; t <= last; ++t) {
+        for (Index t = shape.first_covering(p), last = shape.last_covering(p); t <= last; ++t) {
           sum += window_[static_cast<std::size_t>(p - t * config_.hop)] * frames(t, p - t * config_.hop);
         }
         samples(channel, i) = sum * weight_[static_cast<std::size_t>(i)];

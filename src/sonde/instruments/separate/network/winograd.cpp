@@ -6,6 +6,7 @@
 
 #include "sonde/engine/device/multiversion.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/separate/network/winograd_lines.h"
 
 namespace sonde::separate::winograd {
 namespace {
@@ -14,34 +15,24 @@ namespace {
 constexpr Index together = 64;
 
 /// B^T d for six numbers of each channel.
-[[gnu::always_inline]] inline void patch_line(const float* __restrict d0, const float* __restrict d1,
-                                              const float* __restrict d2, const float* __restrict d3,
-                                              const float* __restrict d4, const float* __restrict d5, Index channels,
-                                              float* __restrict out, Index apart) {
+[[gnu::always_inline]] inline void patch_lines(const float* __restrict d0, const float* __restrict d1,
+                                               const float* __restrict d2, const float* __restrict d3,
+                                               const float* __restrict d4, const float* __restrict d5, Index channels,
+                                               float* __restrict out, Index apart) {
   for (Index c = 0; c < channels; ++c) {
-    const float even = d4[c] - 4 * d2[c], odd = d3[c] - 4 * d1[c];
-    const float near = d4[c] - d2[c], far = 2 * (d3[c] - d1[c]);
-    out[c] = 4 * d0[c] - 5 * d2[c] + d4[c];
-    out[c + apart] = even + odd;
-    out[c + 2 * apart] = even - odd;
-    out[c + 3 * apart] = near + far;
-    out[c + 4 * apart] = near - far;
-    out[c + 5 * apart] = 4 * d1[c] - 5 * d3[c] + d5[c];
+    const SixNumbers line = patch_line(d0[c], d1[c], d2[c], d3[c], d4[c], d5[c]);
+    for (Index i = 0; i < patch; ++i) out[c + i * apart] = line.at[i];
   }
 }
 
 /// A^T m for six numbers of each channel.
-[[gnu::always_inline]] inline void product_line(const float* __restrict m, Index from_apart, Index channels,
-                                                float* __restrict out, Index apart) {
+[[gnu::always_inline]] inline void product_lines(const float* __restrict m, Index from_apart, Index channels,
+                                                 float* __restrict out, Index apart) {
   const float *m0 = m, *m1 = m + from_apart, *m2 = m1 + from_apart, *m3 = m2 + from_apart, *m4 = m3 + from_apart,
               *m5 = m4 + from_apart;
   for (Index c = 0; c < channels; ++c) {
-    const float sum = m1[c] + m2[c], difference = m1[c] - m2[c];
-    const float far_sum = m3[c] + m4[c], far_difference = m3[c] - m4[c];
-    out[c] = m0[c] + sum + far_sum;
-    out[c + apart] = difference + 2 * far_difference;
-    out[c + 2 * apart] = sum + 4 * far_sum;
-    out[c + 3 * apart] = difference + 8 * far_difference + m5[c];
+    const FourNumbers line = product_line(m0[c], m1[c], m2[c], m3[c], m4[c], m5[c]);
+    for (Index i = 0; i < tile; ++i) out[c + i * apart] = line.at[i];
   }
 }
 
@@ -78,12 +69,12 @@ SONDE_MULTIVERSION void transform_patches(const float* const* rows, Index tiles,
     for (Index t = 0; t < tiles; ++t) {
       for (Index x = 0; x < patch; ++x) {  // along the columns of the patch
         const Index at = (t * tile + x) * channels + first;
-        patch_line(rows[0] + at, rows[1] + at, rows[2] + at, rows[3] + at, rows[4] + at, rows[5] + at, count,
+        patch_lines(rows[0] + at, rows[1] + at, rows[2] + at, rows[3] + at, rows[4] + at, rows[5] + at, count,
                    between + x * together, patch * together);
       }
       for (Index y = 0; y < patch; ++y) {
         const float* d = between + y * patch * together;
-        patch_line(d, d + together, d + 2 * together, d + 3 * together, d + 4 * together, d + 5 * together, count,
+        patch_lines(d, d + together, d + 2 * together, d + 3 * together, d + 4 * together, d + 5 * together, count,
                    patches + y * patch * plane + t * channels + first, plane);
       }
     }
@@ -99,17 +90,17 @@ SONDE_MULTIVERSION void transform_products(const float* products, Index plane, I
     for (Index t = 0; t < tiles; ++t) {
       const Index pixels = std::min(tile, columns - t * tile);
       for (Index x = 0; x < patch; ++x) {
-        product_line(products + x * plane + t * channels + first, patch * plane, count, between + x * together,
+        product_lines(products + x * plane + t * channels + first, patch * plane, count, between + x * together,
                      patch * together);
       }
       for (Index y = 0; y < tile; ++y) {
         if (rows[y] == nullptr) continue;
         float* const to = rows[y] + t * tile * channels + first;
         if (pixels == tile && !add) {
-          product_line(between + y * patch * together, together, count, to, channels);
+          product_lines(between + y * patch * together, together, count, to, channels);
           continue;
         }
-        product_line(between + y * patch * together, together, count, made, together);
+        product_lines(between + y * patch * together, together, count, made, together);
         for (Index x = 0; x < pixels; ++x) {
           float* __restrict pixel = to + x * channels;
           const float* __restrict value = made + x * together;
