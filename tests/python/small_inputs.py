@@ -285,8 +285,8 @@ def make(folder):
     write_database(folder / "Dij.h5")
     shutil.copy(WOUT, folder / "wout.nc")
     shutil.copy(DATA / "boozmn_circular_tokamak.nc", folder / "boozmn.nc")
-    networks(folder)
     songs(folder)
+    networks(folder)
     stems(folder)
     drums(folder)
     return {"scan": scan, "in": folder}

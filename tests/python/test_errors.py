@@ -139,11 +139,19 @@ def test_errors_travel_between_processes(scan, tmp_path):
     assert again.errno == errno.ENOENT and again.filename == str(tmp_path / "gone.npy")
 
 
+def modules(package):
+    for module in filter(inspect.ismodule, (getattr(package, name) for name in getattr(package, "__all__", []))):
+        yield module
+        yield from modules(module)
+
+
 def callables():
     """Every public function, constructor and method of the package that a mistyped keyword can be given to."""
-    for module in filter(inspect.ismodule, (getattr(sonde, name) for name in sonde.__all__)):
+    for module in modules(sonde):
         for name in getattr(module, "__all__", []):
             member = getattr(module, name)
+            if inspect.ismodule(member):
+                continue
             if inspect.isfunction(member):
                 yield f"{module.__name__}.{name}", member
             elif not issubclass(member, tuple) and not dataclasses.is_dataclass(member):  # results are made by the package

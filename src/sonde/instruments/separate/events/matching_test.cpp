@@ -60,7 +60,7 @@ TEST(Matching, PoolsCounts) {
   EXPECT_DOUBLE_EQ(sum.recall(), 0.5);
 }
 
-TEST(Reference, EventsWithinTheGapAreTheEarliest) {
+TEST(EventReference, EventsWithinTheGapAreTheEarliest) {
   const auto events = merged(expected_at({0.1, 0.14, 0.159, 0.161, 0.5}), 0.06);
   ASSERT_EQ(events.size(), 3u);
   EXPECT_DOUBLE_EQ(events[0].time_s, 0.1);
@@ -68,7 +68,7 @@ TEST(Reference, EventsWithinTheGapAreTheEarliest) {
   EXPECT_DOUBLE_EQ(events[0].velocity, 0.9);
 }
 
-TEST(Reference, IsReadFromTablesAndMidiFiles) {
+TEST(EventReference, IsReadFromTablesAndMidiFiles) {
   SONDE_NEED_DATA(data);
   const auto table = read_reference((data / "separation/demo/groove/events.csv").string());
   EXPECT_EQ(table.size(), 148u);
@@ -78,7 +78,7 @@ TEST(Reference, IsReadFromTablesAndMidiFiles) {
   EXPECT_GT(midi.size(), table.size());  // the table holds ten seconds of it
 }
 
-TEST(Reference, WrongFilesAreRefused) {
+TEST(EventReference, WrongFilesAreRefused) {
   const sonde::testing::TemporaryFolder folder;
   const auto text_of = [&](const std::string& name, const std::string& content) {
     std::ofstream(folder.file(name)) << content;

@@ -37,7 +37,7 @@ TEST(SiSdr, OfSilence) {
   EXPECT_EQ(si_sdr_db(stereo(truth), stereo(truth)), std::numeric_limits<double>::infinity());
 }
 
-TEST(Frames, AreFullOrTheWholeSignal) {
+TEST(ScoreFrames, AreFullOrTheWholeSignal) {
   const Frames frames{.window = 4, .hop = 3};
   EXPECT_EQ(frames.count(3), 1);
   EXPECT_EQ(frames.count(6), 1);
