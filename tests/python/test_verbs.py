@@ -73,8 +73,8 @@ def inputs(tmp_path_factory, scan):
     sonde.run("neoclassical scan", folder / "transport.toml", output=folder / "scan.nc")
     write_database(folder / "Dij.h5")
     radar(folder)
-    networks(folder)
     songs(folder)
+    networks(folder)
     stems(folder)
     drums(folder)
     return {"scan": scan, "folder": folder}
