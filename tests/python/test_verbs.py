@@ -166,7 +166,7 @@ TABLE = {
     "maxwell convert": (["{folder}/line.dt1", "{out}/c.h5"], {"dewow": 0.2, "background": 0}),
     "maxwell verify": ([], {"only": ["cavity"]}),
     "separate run": (["{folder}/song.wav"], {"checkpoint": "{folder}/network.ckpt", "output": "{out}/stems", "mix": ["rest=mixture-kick"]}),
-    "separate midi": (["{folder}/drums"], {"output": "{out}/drums.mid", "events": "{out}/events.csv", "reference": "{folder}/drums.csv", "notes": "kick=35"}),
+    "separate midi": (["{folder}/drums"], {"output": "{out}/drums.mid", "reference": "{folder}/drums.csv", "notes": "kick=35"}),
     "separate info": ([], {"checkpoint": "{folder}/network.ckpt"}),
     "separate convert": (["{folder}/network.ckpt", "{out}/network.safetensors"], {"dtype": "bf16"}),
     "separate eval": (["{folder}/true_stems", "{folder}/made_stems"], {"metrics": "sdr,bss_eval", "output": "{out}/scores.csv"}),

@@ -61,7 +61,7 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
     chunk : int, default unset
         samples of a chunk; without it as the configuration says (at least 1)
     dim_t : int, default unset
-        the same in frames, as UVR counts segments: hop_length (N - 1) samples (at least 2)
+        the same in frames, as UVR counts segments: hop_length (N - 1) samples (at least 1)
     shifts : int, default 1
         mean of N results, of the file shifted in a circle by 0, 1/N, ... of its length: N times the work (at least 1, at most 100)
     tta : bool, default False

@@ -31,6 +31,10 @@ struct PlotOptions {
 void run_plot(const PlotOptions& options, Run& run) {
   if (options.inputs.empty()) throw Error(ErrorKind::usage, "inputs are missing").hint("name audio files");
   const std::string place = chart_place(options.output, options.inputs.front(), run);
+  // Sums and levels of each file; what is read and transformed at a time takes less than a megabyte.
+  const auto places = static_cast<std::size_t>(options.style.columns * options.style.bands);
+  const Reservation held = run.host_budget().reserve(
+      (std::size_t{1} << 20) + 2 * sizeof(double) * places * options.inputs.size(), "spectrograms");
   std::vector<Spectrogram> spectrograms;
   auto transforming = run.report().phase("spectrograms");
   for (const std::string& each : options.inputs) spectrograms.push_back(spectrogram_of(each, options.style));

@@ -85,7 +85,7 @@ struct RunOptions {
                {.help = "samples of a chunk; without it as the configuration says", .min = 1, .metavar = "SAMPLES"});
     fields.add(
         "dim_t", frames,
-        {.help = "the same in frames, as UVR counts segments: hop_length (N - 1) samples", .min = 2, .metavar = "N"});
+        {.help = "the same in frames, as UVR counts segments: hop_length (N - 1) samples", .min = 1, .metavar = "N"});
     fields.add(
         "shifts", shifts,
         {.help = "mean of N results, of the file shifted in a circle by 0, 1/N, ... of its length: N times the work",
