@@ -70,12 +70,12 @@ SONDE_MULTIVERSION void transform_patches(const float* const* rows, Index tiles,
       for (Index x = 0; x < patch; ++x) {  // along the columns of the patch
         const Index at = (t * tile + x) * channels + first;
         patch_lines(rows[0] + at, rows[1] + at, rows[2] + at, rows[3] + at, rows[4] + at, rows[5] + at, count,
-                   between + x * together, patch * together);
+                    between + x * together, patch * together);
       }
       for (Index y = 0; y < patch; ++y) {
         const float* d = between + y * patch * together;
         patch_lines(d, d + together, d + 2 * together, d + 3 * together, d + 4 * together, d + 5 * together, count,
-                   patches + y * patch * plane + t * channels + first, plane);
+                    patches + y * patch * plane + t * channels + first, plane);
       }
     }
   }
@@ -91,7 +91,7 @@ SONDE_MULTIVERSION void transform_products(const float* products, Index plane, I
       const Index pixels = std::min(tile, columns - t * tile);
       for (Index x = 0; x < patch; ++x) {
         product_lines(products + x * plane + t * channels + first, patch * plane, count, between + x * together,
-                     patch * together);
+                      patch * together);
       }
       for (Index y = 0; y < tile; ++y) {
         if (rows[y] == nullptr) continue;

@@ -24,8 +24,8 @@ SONDE_HOST_DEVICE inline SixNumbers patch_line(float d0, float d1, float d2, flo
 SONDE_HOST_DEVICE inline FourNumbers product_line(float m0, float m1, float m2, float m3, float m4, float m5) {
   const float sum = m1 + m2, difference = m1 - m2;
   const float far_sum = m3 + m4, far_difference = m3 - m4;
-  return {{m0 + sum + far_sum, difference + 2 * far_difference, sum + 4 * far_sum,
-           difference + 8 * far_difference + m5}};
+  return {
+      {m0 + sum + far_sum, difference + 2 * far_difference, sum + 4 * far_sum, difference + 8 * far_difference + m5}};
 }
 
 }  // namespace sonde::separate::winograd
