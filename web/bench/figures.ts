@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** SONDE_PROGRAM=... npm run figures -- FOLDER: the pictures of the viewer in the documentation, of simulated scans and a reconstruction. */
+/** SONDE_PROGRAM=... npm run figures -- FOLDER: the pictures of the viewer in the documentation, of simulated scans, a reconstruction and a drum loop. */
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 
@@ -33,8 +33,11 @@ const measured = join(data.path, "measured.h5");
 const result = join(data.path, "result.h5");
 run("ptycho", "simulate", "-o", measured, "--quiet");
 run("ptycho", "run", measured, "-o", result, "--set", "engine.0.iterations=60", "--quiet");
+const loop = join(data.path, "loop");
+run("separate", "simulate", "-o", loop, "--quiet");
 const server = await ViewServer.start([scan]);
 const resultServer = await ViewServer.start([result]);
+const loopServer = await ViewServer.start([loop]);
 const browser = await launch();
 try {
   await picture(browser, server.url, resolve(folder, "viewer-grid.png"), "dark", async (page) => {
@@ -65,9 +68,22 @@ try {
     await page.getByRole("region", { name: "Errors" }).locator("path.curve").first().waitFor();
     await page.locator("path.points").first().waitFor();
   });
+  await picture(browser, loopServer.url, resolve(folder, "viewer-stems.png"), "light", async (page) => {
+    // Of every drum, and all of each file.
+    await page.waitForFunction(() => document.querySelectorAll(".markers").length === 5 && !document.querySelector(".lane .part"));
+    await page.getByRole("group", { name: "snare", exact: true }).locator("summary").click();
+    await page.getByRole("button", { name: "Mute cymbals", exact: true }).click();
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    await page.getByRole("spinbutton", { name: "from" }).fill("2.4");
+    await page.getByRole("spinbutton", { name: "to" }).fill("4.8");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Play the loop" }).click();
+    await page.getByRole("slider", { name: "Position" }).fill("3.1");
+  });
 } finally {
   await browser.close();
   await server.stop();
   await resultServer.stop();
+  await loopServer.stop();
   data.remove();
 }

@@ -63,6 +63,8 @@ beforeAll(async () => {
   }
   writeWav(at("song/mixture.wav"), MIXTURE);
   writeWav(at("out/second/vocals.wav"), BASS);
+  // More than a quarter of an hour.
+  writeWav(at("long/kick.wav"), [new Float32Array(1000 * 901)], 1000);
   writeWav(at("bad/kick.wav"), [KICK]);
   writeWav(at("bad/snare.wav"), [SNARE.subarray(1)]);
   browser = await launch();
@@ -163,6 +165,27 @@ it("plays only what is solo", async () => {
   expect(distance(await heard(), (_, i) => SNARE[i])).toBeLessThan(ROUNDING);
 });
 
+it("a level that changes while it plays is heard from then on", async () => {
+  await open("song", { taped: false });
+  await page.evaluate(() => {
+    const shared = window as unknown as { __levels: AudioParam[] };
+    shared.__levels = [];
+    const createGain = AudioContext.prototype.createGain;
+    AudioContext.prototype.createGain = function () {
+      const node = createGain.call(this);
+      shared.__levels.push(node.gain);
+      return node;
+    };
+  });
+  await button("Play").click();
+  await button("Solo kick").click();
+  const levels = () => page.evaluate(() => (window as unknown as { __levels: AudioParam[] }).__levels.map(({ value }) => Number(value.toFixed(3))));
+  // Of bass, kick, snare and mixture.
+  await expect.poll(levels).toEqual([0, 1, 0, 0]);
+  await button("Mixture").click();
+  await expect.poll(levels).toEqual([0, 0, 0, 1]);
+});
+
 it("plays the mixture in place of the stems", async () => {
   await open("song");
   await button("Mixture").click();
@@ -222,6 +245,14 @@ it("marks the events of drums, and finds others for another threshold", async ()
   await snare.getByRole("slider", { name: "Threshold, snare" }).fill("0.5");
   await expect.poll(() => strokes("snare")).toBeLessThan(11);
   expect(await page.getByRole("group", { name: "bass", exact: true }).locator(".markers").count()).toBe(0);
+});
+
+it("looks for the events of long songs only when asked", async () => {
+  await open("long");
+  const kick = page.getByRole("group", { name: "kick", exact: true });
+  await kick.locator("summary").click();
+  await kick.getByRole("button", { name: "Find events of kick" }).waitFor();
+  expect(await kick.getByRole("status").innerText()).toBe("Events");
 });
 
 it("saves the events as a MIDI file", async () => {

@@ -138,6 +138,9 @@ function TimeAxis({ song }: { song: Song }) {
   );
 }
 
+/** Events of longer songs, which take long and much memory, are found when they are asked for. */
+const SEARCHED_S = 900;
+
 interface TrackProps {
   mixer: Mixer;
   song: Song;
@@ -152,7 +155,7 @@ function TrackRow({ mixer, song, track, number }: TrackProps) {
   const silent = song.level.value[number] === 0;
   const levelText = db <= LEAST_DB ? "silent" : `${db > 0 ? "+" : ""}${db} dB`;
   useEffect(() => {
-    if (numbers) void song.find(number);
+    if (numbers && song.seconds <= SEARCHED_S && !track.events.peek()) void song.find(number);
   }, [song]);
   return (
     <div class={silent ? "track silent" : "track"} role="group" aria-label={name}>
@@ -205,21 +208,33 @@ function EventSection({ song, track, number, numbers }: { song: Song; track: Tra
   return (
     <details class="events">
       <summary>
-        <span role="status">{track.searching.value || !events ? "Finding events \u2026" : eventsInWords(events)}</span>
+        <span role="status">{track.searching.value ? "Finding events \u2026" : events ? eventsInWords(events) : "Events"}</span>
       </summary>
+      {!events && !track.searching.value && <Button label={`Find events of ${track.options.name}`} text="Find events" onClick={() => void song.find(number)} />}
       {track.problem.value && <p class="problem">{track.problem.value}</p>}
       {numbers.map(({ key, label, unit, min, max, step }) => {
         const value = track.numbers.value[key];
+        const text = `${value} ${unit}`.trim();
         return (
           <label key={key} class="line">
             <span class="hint">{label}</span>
-            <input type="range" aria-label={`${label}, ${track.options.name}`} aria-valuetext={`${value} ${unit}`} min={min} max={max} step={step} value={value} onInput={(event) => set(key, Number(event.currentTarget.value))} />
-            <output class="hint">{`${value} ${unit}`}</output>
+            <input type="range" aria-label={`${label}, ${track.options.name}`} aria-valuetext={text} min={min} max={max} step={step} value={value} onInput={(event) => set(key, Number(event.currentTarget.value))} />
+            <span class="hint">{text}</span>
           </label>
         );
       })}
     </details>
   );
+}
+
+function percent(part: number): string {
+  return `${100 * Math.min(1, Math.max(0, part))}%`;
+}
+
+/** By itself: it moves with every picture of the screen, and nothing else does. */
+function Head({ song }: { song: Song }) {
+  const here = useAxis(song).at(song.place.value);
+  return here >= 0 && here <= 1 ? <div class="head" style={{ left: percent(here) }} /> : null;
 }
 
 const MARKED_HZ = [100, 1000, 10000];
@@ -268,8 +283,6 @@ function TrackPicture({ mixer, song, track, number }: TrackProps) {
   };
   const { begin, end } = song.loop.value;
   const looping = song.looping.value;
-  const here = at(song.place.value);
-  const percent = (part: number) => `${100 * Math.min(1, Math.max(0, part))}%`;
   return (
     <div
       class="lane"
@@ -294,7 +307,7 @@ function TrackPicture({ mixer, song, track, number }: TrackProps) {
       <Spectrogram name={track.options.name} overview={overview} />
       {track.events.value && <Markers events={track.events.value} rate={song.options.rate} span={span} />}
       {looping && <div class="looped" style={{ left: percent(at(begin)), right: percent(1 - at(end)) }} />}
-      {here >= 0 && here <= 1 && <div class="head" style={{ left: percent(here) }} />}
+      <Head song={song} />
       {done < 1 && <span class="hint part">{`reading ${Math.round(100 * done)} %`}</span>}
     </div>
   );

@@ -215,6 +215,43 @@ TEST(StemsPageOf, ASongWithoutDrumsHasNoMidiFile) {
               HasSubstr("no stem of song has the name of a drum"));
 }
 
+/// A page of one kick with a budget that nothing fits into.
+struct PoorPage {
+  PoorPage() { write_wav(folder.file("song/kick.wav"), hits(2, 0.25)); }
+  TemporaryFolder folder;
+  std::shared_ptr<Listener> listener = std::make_shared<Listener>();
+  std::string run(const std::string& name) const {
+    const panel::Page page = *stems_page(folder.file("song"), Budget(1000, "test"));
+    panel::Command command{.id = 1, .name = name};
+    for (const char* zero : {"song", "track", "stem", "first"}) command.arguments[zero] = 0;
+    for (const char* one : {"count", "columns"}) command.arguments[one] = 1;
+    const auto session = page.open(listener);
+    session->run(command);
+    return text_at(listener->next(), "problem");
+  }
+};
+
+TEST(StemsPageOf, APictureThatDoesNotFitIntoTheBudgetIsRefused) {
+  const PoorPage page;
+  EXPECT_THAT(error_of(ErrorKind::budget, [&] { (void)page.run("overview"); }),
+              ::testing::AllOf(HasSubstr("the picture of"), HasSubstr("kick.wav")));
+}
+
+TEST(StemsPageOf, EventsThatDoNotFitIntoTheBudgetAreAProblem) {
+  const PoorPage page;
+  EXPECT_THAT(page.run("events"), HasSubstr("the samples of"));
+}
+
+TEST(StemsPageOf, ASessionEndsWhileEventsAreBeingFound) {
+  const TemporaryFolder folder;
+  write_wav(folder.file("song/kick.wav"), hits(20, 0.25));
+  const panel::Page page = *stems_page(folder.file("song"), plenty());
+  panel::Command command{.id = 1, .name = "events"};
+  command.arguments["song"] = 0;
+  command.arguments["stem"] = 0;
+  page.open(std::make_shared<Listener>())->run(command);  // and ends at once
+}
+
 TEST(StemsPageOf, AFolderWithoutAudioIsNone) {
   const TemporaryFolder folder;
   EXPECT_FALSE(stems_page(folder.file(""), plenty()).has_value());
