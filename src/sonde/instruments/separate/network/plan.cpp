@@ -184,10 +184,7 @@ std::vector<Plan::Time> Plan::times() const {
   };
   add("spectrum", "", "fourier", 0, parts_->spectrum_time);
   for (const Step& step : parts_->steps) {
-    const char* const method = step.layer.kernel != 3                       ? "product"
-                               : step.method == ConvolutionMethod::winograd ? "winograd"
-                                                                            : "direct";
-    add(step.layer.stage, step.layer.weight, method, multiplications(parts_->list, step.layer), step.time);
+    add(step.layer.stage, step.layer.weight, method_name(step), multiplications(parts_->list, step.layer), step.time);
   }
   add("samples", "", "fourier", 0, parts_->samples_time);
   return all;

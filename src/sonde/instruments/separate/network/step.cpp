@@ -295,6 +295,11 @@ void pack_weights(Step& step, const ParameterValues& values) {
   }
 }
 
+const char* method_name(const Step& step) {
+  if (step.layer.kernel != 3) return "product";
+  return step.method == ConvolutionMethod::winograd ? "winograd" : "direct";
+}
+
 NormOfStep prepare_norm(Step& step, const Config& config, const ParameterValues& values) {
   if (!step.changes_inputs()) return {};
   const auto channels = static_cast<std::size_t>(step.channels);

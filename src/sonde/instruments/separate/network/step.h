@@ -62,6 +62,9 @@ struct Step {
   [[nodiscard]] Index bands() const { return (shared_rows() + band_rows - 1) / band_rows; }
 };
 
+/// "product", "direct" or "winograd".
+[[nodiscard]] const char* method_name(const Step& step);
+
 /// A norm that looks at the values (not at running statistics), and what it needs of them; empty without one.
 struct NormOfStep {
   std::vector<float> gamma, beta;
