@@ -7,6 +7,7 @@
 #include "sonde/engine/base/text.h"
 #include "sonde/instruments/separate/network/estimate.h"
 #include "sonde/instruments/separate/verbs/expected_time.h"
+#include "sonde/instruments/separate/verbs/gpu_network.h"
 #include "sonde/instruments/separate/verbs/model_options.h"
 #include "sonde/instruments/separate/verbs/verbs.h"
 
@@ -108,8 +109,16 @@ void report_network(const Model& model, Run& run) {
                       gmac, chunk_s, gmac / chunk_s));
 }
 
+void report_cost_on_gpu(const Config& config, Run& run) {
+  const GpuNetwork gpu = plan_on_gpu(config, Precision::automatic, run);
+  run.results()["run"]["network_bytes"] = gpu.memory.peak_bytes;
+  run.say(fmt::format("memory      {} of {}", format_bytes(static_cast<double>(gpu.memory.peak_bytes)),
+                      run.device().info().name));
+}
+
 /// Memory and time of a chunk on this machine.
 void report_cost(const Config& config, Run& run) {
+  if (!run.device().is_cpu()) return report_cost_on_gpu(config, run);
   const std::vector<ConvolutionMethod> methods = methods_within(config, run.host_budget().available_bytes());
   const Plan::Bytes bytes = Plan::bytes_for(config, {.methods = methods});
   run.results()["run"]["network_bytes"] = bytes.sum();

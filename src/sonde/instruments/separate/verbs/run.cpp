@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@
 #include "sonde/instruments/separate/network/precision.h"
 #include "sonde/instruments/separate/run/separation.h"
 #include "sonde/instruments/separate/verbs/expected_time.h"
+#include "sonde/instruments/separate/verbs/gpu_network.h"
 #include "sonde/instruments/separate/verbs/model_options.h"
 #include "sonde/instruments/separate/verbs/stem_midi.h"
 #include "sonde/instruments/separate/verbs/verbs.h"
@@ -95,9 +97,8 @@ struct RunOptions {
     fields.add("tta", tta,
                {.help = "mean of three results: of each chunk, of its channels exchanged, and of its negative"});
     fields.heading("network");
-    fields.add(
-        "batch", batch,
-        {.help = "chunks in one pass; on the CPU they go one after another, whatever N is", .metavar = "N|auto"});
+    fields.add("batch", batch,
+               {.help = "chunks in one pass; they go one after another, whatever N is", .metavar = "N|auto"});
     fields.choice("precision", precision,
                   {{"auto", Precision::automatic},
                    {"f32", Precision::f32},
@@ -105,7 +106,7 @@ struct RunOptions {
                    {"bf16", Precision::bf16},
                    {"tf32", Precision::tf32}},
                   {.help = "of the weights, which compute in float32: f16 and bf16 show what half precision costs, and "
-                           "save nothing on the CPU"});
+                           "save nothing; tf32 is that of products on a GPU"});
     fields.add("verify_precision", verify_precision,
                {.help = "compare the first chunk with weights in float32 and direct convolutions"});
     fields.heading("input");
@@ -245,8 +246,11 @@ std::vector<SeparationTask> tasks_of(const RunOptions& options, const Config& co
   return tasks;
 }
 
-MemoryPlan memory_of(const Config& config, const SeparationSettings& settings, const PlanOptions& algorithms) {
-  const Plan::Bytes bytes = Plan::bytes_for(config, algorithms);
+/// Host memory, with the network on the CPU or on a GPU.
+MemoryPlan memory_of(const Config& config, const SeparationSettings& settings, const PlanOptions& algorithms,
+                     const GpuNetwork* gpu = nullptr) {
+  const Plan::Bytes bytes =
+      gpu != nullptr ? Plan::Bytes{.values = gpu->host_bytes} : Plan::bytes_for(config, algorithms);
   std::size_t parameter_bytes = 0;
   for (const Parameter& each : parameters(config, layer_list(config))) {
     parameter_bytes += sizeof(float) * static_cast<std::size_t>(each.shape.count());
@@ -256,7 +260,9 @@ MemoryPlan memory_of(const Config& config, const SeparationSettings& settings, c
                     libraries = memory.add("libraries", std::size_t{48} << 20, "OpenBLAS, audio, program");
   memory.loading_bytes =
       weights + libraries + memory.add("parameters", parameter_bytes, "of the checkpoint, until the weights are made");
-  memory.lasting_bytes = weights + libraries + memory.add("values", bytes.values, "between layers, sharing memory") +
+  memory.lasting_bytes = weights + libraries +
+                         memory.add("values", bytes.values,
+                                    gpu != nullptr ? "copied to and from the GPU" : "between layers, sharing memory") +
                          memory.add("workers", bytes.scratch, "rows and patches of each thread") +
                          memory.add("spectra", bytes.spectrum, "one channel") +
                          memory.add("chunks", bytes_for(config, settings), "what is read, separated and joined");
@@ -529,9 +535,10 @@ double first_chunk_db(const SeparationTask& task, const SeparationSettings& sett
   return 10 * std::log10(size / difference);
 }
 
-/// The batch of the CPU, and what was asked for.
-Choice<Index> choose_batch(const std::string& asked) {
-  const std::string because = "on the CPU the chunks of a batch pass one after another";
+/// One, and what was asked for.
+Choice<Index> choose_batch(const std::string& asked, Device device) {
+  const std::string because =
+      fmt::format("on {} the chunks of a batch pass one after another", device.is_cpu() ? "the CPU" : "a GPU");
   if (asked == "auto") return {1, because};
   const std::vector<double> number = parse_numbers(asked, setting("batch"));
   if (number.size() != 1 || !(number[0] >= 1) || number[0] != std::floor(number[0])) {
@@ -541,13 +548,20 @@ Choice<Index> choose_batch(const std::string& asked) {
   return {1, fmt::format("{} were asked for; {}: result, time and memory are those of one", asked, because)};
 }
 
+std::unique_ptr<Network> prepare_network(const Config& config, const ParameterValues& values,
+                                         const PlanOptions& algorithms, const std::optional<GpuNetwork>& gpu,
+                                         Device device) {
+  if (gpu) return std::make_unique<DevicePlan>(DevicePlan::prepare(device, config, values, gpu->options));
+  return std::make_unique<Plan>(Plan::prepare(config, values, algorithms));
+}
+
 void run_separation(const RunOptions& options, Run& run) {
   if (options.output.empty()) {
     throw Error(ErrorKind::usage, setting("output") + " is missing")
         .hint("name the folder of the stems, " + setting("output", "out"));
   }
-  (void)run.device_for("networks are run on the CPU only");
-  if (options.precision == Precision::tf32) {
+  const Device device = run.device();
+  if (options.precision == Precision::tf32 && device.is_cpu()) {
     throw Error(ErrorKind::not_supported,
                 fmt::format("{} = tf32: the CPU does not compute in it; expected auto, f32, f16 or bf16",
                             setting("precision")));
@@ -559,18 +573,27 @@ void run_separation(const RunOptions& options, Run& run) {
   check(demix_settings(config, settings));
   const std::vector<SeparationTask> tasks = tasks_of(options, config);
   if (options.midi) (void)midi_beside(tasks.front().outputs, tasks.front().paths);
-  run.report().add_choice("batch", choose_batch(options.batch));
+  run.report().add_choice("batch", choose_batch(options.batch, device));
   const Work work = say_work(tasks, settings, config, run);
-  const PlanOptions algorithms{.methods = choose_methods(config, settings, run)};
-  MemoryPlan memory = memory_of(config, settings, algorithms);
+  std::optional<GpuNetwork> gpu;
+  PlanOptions algorithms;
+  if (device.is_cpu()) {
+    algorithms.methods = choose_methods(config, settings, run);
+  } else {
+    gpu = plan_on_gpu(config, options.precision, run);
+  }
+  MemoryPlan memory = memory_of(config, settings, algorithms, gpu ? &*gpu : nullptr);
   if (options.midi) memory.peak_bytes += memory.add("midi", stem_midi_bytes(work.longest_s), "a stem as a whole");
   run.show_memory(memory, run.host_budget());
+  if (gpu) run.show_memory(gpu->memory, run.budget(), "memory of the GPU");
   reading.end();
-  if (run.dry_run()) say_time(work, config, algorithms.methods, run);
+  if (run.dry_run() && !gpu) say_time(work, config, algorithms.methods, run);
   if (run.dry_run()) return;
 
   require_room_on_disk(options.output, run.results().find("disk_bytes")->as_real());
   const Reservation reserved = run.host_budget().reserve(memory.peak_bytes, "the network", "lower " + setting("chunk"));
+  const Reservation reserved_there =
+      gpu ? run.budget().reserve(gpu->memory.peak_bytes, "the network", "lower " + setting("chunk")) : Reservation();
   MadeFolders folders;
   for (const SeparationTask& task : tasks) {
     for (const std::string& path : task.paths) {
@@ -587,13 +610,15 @@ void run_separation(const RunOptions& options, Run& run) {
     require_place(task.record + ".part", side_output("what is kept of a file", FileMark::text));
   }
   auto preparing = run.report().phase("prepare");
-  Plan plan = Plan::prepare(config, rounded(model.values(), options.precision), algorithms);
-  identify(model, options, config, plan, settings);
+  const std::unique_ptr<Network> network =
+      prepare_network(config, rounded(model.values(), options.precision), algorithms, gpu, device);
+  identify(model, options, config, *network, settings);
+  if (gpu) settings.origin += fmt::format("device {}\n", device.info().name);
   preparing.end();
   if (options.verify_precision) {
     const auto verifying = run.report().phase("verify");
     Plan exact = Plan::prepare(config, model.values(), {.method = ConvolutionMethod::direct});
-    const double db = first_chunk_db(tasks.front(), settings, config, exact, plan);
+    const double db = first_chunk_db(tasks.front(), settings, config, exact, *network);
     run.results()["precision_db"] = db;
     run.say(
         fmt::format("precision   the first chunk is {:.1f} dB above its difference from float32 with direct "
@@ -602,10 +627,10 @@ void run_separation(const RunOptions& options, Run& run) {
   }
   const auto separating = run.report().phase("separate");
   try {
-    separate_files(tasks, settings, config, plan, [&](std::size_t task, const SeparationResult& result) {
+    separate_files(tasks, settings, config, *network, [&](std::size_t task, const SeparationResult& result) {
       report_file(tasks[task], result, config, run);
       // Fewer hold the warm-up.
-      if (result.chunks >= 3 && !settings.tta) {
+      if (result.chunks >= 3 && !settings.tta && !gpu) {
         keep_chunk_seconds(time_key(config, algorithms.methods), result.times.chunk_median);
       }
       if (options.midi) write_stem_midi(midi_beside(tasks[task].outputs, tasks[task].paths), run);
@@ -616,7 +641,7 @@ void run_separation(const RunOptions& options, Run& run) {
     }
     throw;
   }
-  report_network(plan, run);
+  report_network(*network, run);
 }
 
 }  // namespace
