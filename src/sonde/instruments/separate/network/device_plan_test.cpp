@@ -134,7 +134,7 @@ TEST(DevicePlanBytes, RefuseAChunkBeyondTheIndicesOfKernels) {
   config.chunk = config.hop * ((Index{1} << 20) - 1);
   EXPECT_EQ(
       sonde::testing::error_of(ErrorKind::not_supported, [&] { (void)DevicePlan::bytes_for(Device::cpu(), config); }),
-      "audio.chunk_size = 536870400: 34359738368 numbers between two layers; a GPU takes fewer than 2^32");
+      "error: audio.chunk_size = 536870400: 34359738368 numbers between two layers; a GPU takes fewer than 2^32");
 }
 
 }  // namespace
