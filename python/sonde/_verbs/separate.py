@@ -67,9 +67,9 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
     tta : bool, default False
         mean of three results: of each chunk, of its channels exchanged, and of its negative
     batch : str (N|auto), default 'auto'
-        chunks in one pass; on the CPU they go one after another, whatever N is
+        chunks in one pass; they go one after another, whatever N is
     precision : {'auto', 'f32', 'f16', 'bf16', 'tf32'}, default 'auto'
-        of the weights, which compute in float32: f16 and bf16 show what half precision costs, and save nothing on the CPU
+        of the weights, which compute in float32: f16 and bf16 show what half precision costs, and save nothing; tf32 is that of products on a GPU
     verify_precision : bool, default False
         compare the first chunk with weights in float32 and direct convolutions
     recursive : bool, default False
