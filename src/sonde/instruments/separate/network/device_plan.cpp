@@ -25,9 +25,9 @@ namespace {
 using dense::Form;
 
 // Everything in one piece of memory begins at a multiple of 256 bytes.
-constexpr Index alignment = 64;
+constexpr Index device_alignment = 64;
 
-Index aligned(Index numbers) { return (numbers + alignment - 1) / alignment * alignment; }
+Index aligned(Index numbers) { return (numbers + device_alignment - 1) / device_alignment * device_alignment; }
 std::size_t bytes_of(Index numbers) { return sizeof(float) * static_cast<std::size_t>(numbers); }
 
 /// Hands out pieces of one array, or counts what they will be.
