@@ -87,8 +87,9 @@ TEST(SeparateSamples, GivesTheBitsOfTheFile) {
     SeparationSettings settings;
     bool normalize = false;
     Index rate = 44100;
+    Index count = 9000;
   };
-  std::vector<Way> ways = {{"fade", {.overlap = 2}},
+  std::vector<Way> ways = {{"fade, more than is read at once", {.overlap = 1}, false, 44100, 70000},
                            {"uniform", {.overlap = 4, .policy = Policy::uniform}},
                            {"shifts and tta", {.overlap = 1, .shifts = 3, .tta = true}},
                            {"normalized", {.overlap = 2}, true},
@@ -98,9 +99,9 @@ TEST(SeparateSamples, GivesTheBitsOfTheFile) {
     Setting at;
     at.settings = way.settings;
     at.of.config.normalize = way.normalize;
-    const auto samples = song(150000);  // more than is read at once
+    const auto samples = song(way.count);
     (void)at.separate(at.task(samples, {}, "song", way.rate));
-    const Array heard = resampled({samples.data(), 2, 150000}, way.rate, 44100, 2);
+    const Array heard = resampled({samples.data(), 2, way.count}, way.rate, 44100, 2);
     const Array made = separate_samples(heard.view<float, 2>(), way.settings, at.of.config, at.plan);
     const auto stems = made.view<float, 3>();
     const std::vector<std::string> names = at.of.config.stems();
