@@ -86,14 +86,14 @@ class SeparationModel {
                   const std::optional<std::string>& memory) {
     ComputeOptions compute{.device = "cpu", .memory = {}};
     if (memory) Fields(compute).assign_text("memory", *memory, "memory");
-    Budget budget = Budget::automatic(Device::cpu(), compute.memory_bytes());
+    budget_.emplace(Budget::automatic(Device::cpu(), compute.memory_bytes()));
     plan_.emplace(Work().run([&] {
       const separate::Model opened =
           separate::open_model({.checkpoint = checkpoint, .model = model, .state_key = state_key});
       config_ = opened.config;
       configuration_ = opened.configuration;
       if (opened.checkpoint) warnings_ = opened.checkpoint->warnings;
-      held_ = budget.reserve(separate::Plan::bytes_for(config_).sum(), "the network");
+      held_ = budget_->reserve(separate::Plan::bytes_for(config_).sum(), "the network");
       return separate::Plan::prepare(config_, opened.values());
     }));
   }
@@ -120,6 +120,14 @@ class SeparationModel {
     const Array samples = rows_of(array, "samples", DType::f32);
     const auto chosen = options_of<JoinOptions>(options, "separate()");
     Array made = Work(progress).run([&] {
+      // The signal at the network's rate, interleaved once and not, and the stems.
+      const double count = static_cast<double>(samples.shape()[1]) * static_cast<double>(config_.sample_rate) /
+                           static_cast<double>(std::max<Index>(rate, 1));
+      const double numbers = count * static_cast<double>(config_.audio_channels * (2 + stem_count()));
+      const Reservation stems =
+          budget_->reserve(separate::bytes_for(config_, chosen.settings(config_)) +
+                               static_cast<std::size_t>(sizeof(float) * std::min(numbers, 1e15)),
+                           "samples and stems", "separate a shorter part, or raise " + setting("memory"));
       const Array heard =
           separate::resampled(samples.view<float, 2>(), rate, config_.sample_rate, config_.audio_channels);
       return separate::separate_samples(heard.view<float, 2>(), chosen.settings(config_), config_, *plan_);
@@ -172,6 +180,7 @@ class SeparationModel {
   Config config_;
   Choice<std::string> configuration_;
   std::vector<std::string> warnings_;
+  std::optional<Budget> budget_;
   Reservation held_;
   std::optional<separate::Plan> plan_;
 };

@@ -56,6 +56,8 @@ class DevicePlanOnEach : public sonde::testing::EachDevice {
     }
   }
 };
+/// What the CPU does not have.
+class DevicePlanOnEachGpu : public DevicePlanOnEach {};
 
 TEST_P(DevicePlanOnEach, GivesPyTorchsOutputWithInstanceNormAndGelu) { expect_output(case_a()); }
 TEST_P(DevicePlanOnEach, GivesPyTorchsOutputWithBatchNormAndRelu) { expect_output(case_b()); }
@@ -115,8 +117,7 @@ TEST_P(DevicePlanOnEach, ReplaysTheSameBitsAndHoldsWhatWasSaidBefore) {
   EXPECT_LT(static_cast<double>(held.spectrum), 3 * static_cast<double>(said.spectrum) + 65536);
 }
 
-TEST_P(DevicePlanOnEach, InTf32LosesWhatFactorsLose) {
-  if (device().is_cpu()) GTEST_SKIP() << "the CPU has no TF32";
+TEST_P(DevicePlanOnEachGpu, InTf32LosesWhatFactorsLose) {
   SONDE_NEED_DATA(data);
   const ReferenceCase of = case_b();
   const FirstItem item = first_item(data / "separation/reference" / of.folder, of.config);
@@ -128,6 +129,7 @@ TEST_P(DevicePlanOnEach, InTf32LosesWhatFactorsLose) {
 }
 
 INSTANTIATE_EACH_DEVICE(DevicePlanOnEach);
+INSTANTIATE_EACH_GPU(DevicePlanOnEachGpu);
 
 TEST(DevicePlanBytes, RefuseAChunkBeyondTheIndicesOfKernels) {
   Config config = case_e().config;

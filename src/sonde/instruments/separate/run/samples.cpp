@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -79,22 +78,26 @@ Array resampled(View<const float, 2> samples, Index rate, Index to_rate, Index c
             .hint("replace it, or leave it out");
     }
   }
-  std::vector<float> joined(static_cast<std::size_t>(channels * samples_at_once)), ready;
-  std::optional<Resampler> resampler;
-  if (rate != to_rate) resampler.emplace(rate, to_rate, channels, quality);
+  const auto source = [&](Index c, Index i) { return samples(std::min(c, from - 1), i); };
+  if (rate == to_rate) {
+    Array same(Device::cpu(), {channels, all}, DType::f32);
+    const View<float, 2> to = same.view<float, 2>();
+    for (Index c = 0; c < channels; ++c) {
+      for (Index i = 0; i < all; ++i) to(c, i) = source(c, i);
+    }
+    return same;
+  }
+  Resampler resampler(rate, to_rate, channels, quality);
+  std::vector<float> joined, ready;
   for (Index done = 0; done < all; done += samples_at_once) {
     const Index count = std::min(samples_at_once, all - done);
     joined.resize(static_cast<std::size_t>(channels * count));
     for (Index i = 0; i < count; ++i) {
-      for (Index c = 0; c < channels; ++c)
-        joined[static_cast<std::size_t>(i * channels + c)] = samples(std::min(c, from - 1), done + i);
+      for (Index c = 0; c < channels; ++c) joined[static_cast<std::size_t>(i * channels + c)] = source(c, done + i);
     }
-    if (resampler)
-      resampler->process(joined, ready);
-    else
-      ready.insert(ready.end(), joined.begin(), joined.end());
+    resampler.process(joined, ready);
   }
-  if (resampler) resampler->process({}, ready);
+  resampler.process({}, ready);
   const Index count = static_cast<Index>(ready.size()) / channels;
   Array made(Device::cpu(), {channels, count}, DType::f32);
   const View<float, 2> to = made.view<float, 2>();

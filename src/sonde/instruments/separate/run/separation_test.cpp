@@ -54,6 +54,14 @@ struct Setting {
   [[nodiscard]] std::vector<float> kick() const { return all_of(folder.file("song/kick.wav")); }
 };
 
+/// Up to the order of float32 sums.
+void expect_near(const std::vector<float>& found, const std::vector<double>& expected) {
+  double largest = 0;
+  for (const float each : found) largest = std::max(largest, std::abs(static_cast<double>(each)));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(static_cast<double>(found[i]), expected[i], 1e-6 * largest);
+}
+
 TEST(SeparateFile, WritesWhatTheDemixerGives) {
   Setting at;
   const auto samples = song(9000);
@@ -254,11 +262,7 @@ TEST(SeparateFile, TestTimeAugmentationIsTheMeanOfThreeResults) {
   }
   at.settings.tta = true;
   (void)at.separate(at.task(samples));
-  const std::vector<float> kick = at.kick();
-  double largest = 0;
-  for (const float each : kick) largest = std::max(largest, std::abs(static_cast<double>(each)));
-  // The order of float32 sums.
-  for (std::size_t i = 0; i < mean.size(); ++i) ASSERT_NEAR(static_cast<double>(kick[i]), mean[i], 1e-6 * largest);
+  expect_near(at.kick(), mean);
 }
 
 TEST(SeparateFile, ShiftsAreTheMeanOverTheFileInACircle) {
@@ -280,10 +284,7 @@ TEST(SeparateFile, ShiftsAreTheMeanOverTheFileInACircle) {
   }
   at.settings.shifts = 3;
   (void)at.separate(at.task(samples));
-  const std::vector<float> kick = at.kick();
-  double largest = 0;
-  for (const float each : kick) largest = std::max(largest, std::abs(static_cast<double>(each)));
-  for (std::size_t i = 0; i < mean.size(); ++i) ASSERT_NEAR(static_cast<double>(kick[i]), mean[i], 1e-6 * largest);
+  expect_near(at.kick(), mean);
 }
 
 TEST(SeparateFile, RescalesAllStemsByOneFactor) {

@@ -5,6 +5,9 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "sonde/engine/report/spread.h"
 
 namespace sonde::separate {
 namespace {
@@ -66,13 +69,9 @@ std::vector<double> framewise_sdr_db(View<const float, 2> truth, View<const floa
   return values;
 }
 
-double median(std::vector<double> values) {
+double median_of_numbers(std::vector<double> values) {
   std::erase_if(values, [](double x) { return std::isnan(x); });
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+  return values.empty() ? std::numeric_limits<double>::quiet_NaN() : median(std::move(values));
 }
 
 bool is_silent(View<const float, 2> samples) {

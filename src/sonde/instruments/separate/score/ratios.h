@@ -37,8 +37,8 @@ struct Frames {
 [[nodiscard]] std::vector<double> framewise_sdr_db(View<const float, 2> truth, View<const float, 2> estimate,
                                                    const Frames& frames);
 
-/// Of those that are numbers; not-a-number where none is.
-[[nodiscard]] double median(std::vector<double> values);
+/// median() of those that are numbers; not-a-number where none is.
+[[nodiscard]] double median_of_numbers(std::vector<double> values);
 
 /// Whether every sample is zero.
 [[nodiscard]] bool is_silent(View<const float, 2> samples);

@@ -60,9 +60,9 @@ TEST(FramewiseSdr, IsNoNumberWhereTheStemIsSilent) {
 
 TEST(Median, LeavesOutWhatIsNoNumber) {
   const double none = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(median({none, 3, 1, 2}), 2);
-  EXPECT_EQ(median({4, 1, none, 2, 3}), 2.5);
-  EXPECT_TRUE(std::isnan(median({none})));
+  EXPECT_EQ(median_of_numbers({none, 3, 1, 2}), 2);
+  EXPECT_EQ(median_of_numbers({4, 1, none, 2, 3}), 2.5);
+  EXPECT_TRUE(std::isnan(median_of_numbers({none})));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ double rise_db(const StemScore& score) { return score.sdr_db - score.mixture_sdr
 double median_of(const StemScore& score, double BssScore::*part) {
   std::vector<double> values;
   for (const BssScore& each : score.bss_frames) values.push_back(each.*part);
-  return median(values);
+  return median_of_numbers(values);
 }
 
 std::vector<Column> columns_of(const std::vector<StemScore>& scores) {
@@ -32,7 +32,7 @@ std::vector<Column> columns_of(const std::vector<StemScore>& scores) {
   };
   add("sdr_db", "SDR", [](const StemScore& s) { return s.sdr_db; });
   add("si_sdr_db", "SI-SDR", [](const StemScore& s) { return s.si_sdr_db; });
-  add("sdr_frames_db", "frames", [](const StemScore& s) { return median(s.frames_sdr_db); });
+  add("sdr_frames_db", "frames", [](const StemScore& s) { return median_of_numbers(s.frames_sdr_db); });
   if (scores.front().mixture_sdr_db) {
     add("mixture_sdr_db", "mixture", [](const StemScore& s) { return *s.mixture_sdr_db; });
     add("rise_db", "rise", rise_db);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the room: what `separate run` says of what it did.
+#pragma once
+
+#include "sonde/engine/run/run.h"
+#include "sonde/instruments/separate/network/network.h"
+#include "sonde/instruments/separate/run/separation.h"
+
+namespace sonde::separate {
+
+/// One file and its stems.
+void report_file(const SeparationTask& task, const SeparationResult& result, const Config& config, Run& run);
+/// Where the time of all passes went.
+void report_network(const Network& made, Run& run);
+
+}  // namespace sonde::separate
