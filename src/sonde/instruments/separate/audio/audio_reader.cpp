@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/module.h"
 #include "sonde/engine/base/setting.h"
+#include "sonde/engine/base/text.h"
 #include "sonde/engine/io/file.h"
 #include "sonde/instruments/separate/audio/sndfile_functions.h"
 
@@ -104,6 +106,28 @@ struct AudioReader::Source {
   void join_channels(Index frames);
 };
 
+namespace {
+
+/// Throws Error(bad_file) where a WAV or AIFF file ends before the samples that its head declares. Programs that write
+/// into a pipe declare as much as they can: that says nothing.
+void require_whole(const std::string& path, SNDFILE* handle) {
+  std::array<char, 16384> log{};
+  sndfile().command(handle, SFC_GET_LOG_INFO, log.data(), static_cast<int>(log.size()));
+  for (const std::string& line : split(std::string(log.data()), '\n')) {
+    double declared = 0, found = 0;
+    const std::string text(trim(line));
+    if (std::sscanf(text.c_str(), "data : %lf (should be %lf)", &declared, &found) != 2 &&
+        std::sscanf(text.c_str(), "SSND : %lf (should be %lf)", &declared, &found) != 2)
+      continue;
+    if (found < declared && declared < 0x7fff0000)
+      throw Error(ErrorKind::bad_file, fmt::format("{}: damaged: {} bytes of samples, its head declares {}", path,
+                                                   static_cast<Index>(found), static_cast<Index>(declared)))
+          .hint("the copy may be incomplete");
+  }
+}
+
+}  // namespace
+
 void AudioReader::Source::open() {
   if (file.size() == 0) throw Error(ErrorKind::bad_file, fmt::format("{}: empty file", path));
   if (const auto foreign = foreign_format(file)) {
@@ -118,6 +142,7 @@ void AudioReader::Source::open() {
                 fmt::format("{}: not an audio file that can be read ({})", path, sndfile().error_text(nullptr)))
         .hint("WAV, AIFF, FLAC, Ogg and MP3 are read; convert others: ffmpeg -i INPUT output.wav");
   }
+  require_whole(path, handle.get());
   info = {.format = format_name(found.format),
           .rate = found.samplerate,
           .channels = found.channels,

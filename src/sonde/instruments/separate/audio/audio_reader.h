@@ -42,9 +42,9 @@ struct AudioInfo {
 /// divided by 2^(bits - 1); floating-point samples are kept, beyond 1 too.
 class AudioReader {
  public:
-  /// Throws Error(bad_file) for what is missing, damaged, empty or not audio, Error(not_supported) for M4A, AAC, WMA
-  /// and video (with how to convert them) and where libsndfile is not installed, Error(bad_input) for more channels
-  /// than `options.channels` without a downmix, and for a beginning behind the end.
+  /// Throws Error(bad_file) for what is missing, damaged, cut off, empty or not audio, Error(not_supported) for M4A,
+  /// AAC, WMA and video (with how to convert them) and where libsndfile is not installed, Error(bad_input) for more
+  /// channels than `options.channels` without a downmix, and for a beginning behind the end.
   AudioReader(const std::string& path, const AudioReadOptions& options);
   AudioReader(AudioReader&&) noexcept;
   AudioReader& operator=(AudioReader&&) noexcept;

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <numbers>
 
 #include "tests/support/data.h"
@@ -142,6 +144,26 @@ TEST(AudioReader, NamesChannelAndTimeOfWhatIsNoNumber) {
   const auto zeroed = read(path, {.non_finite = NonFinite::zero});
   EXPECT_EQ(zeroed[150], 0);
   EXPECT_EQ(zeroed[149], samples[149]);
+}
+
+TEST(AudioReader, RefusesAFileThatEndsBeforeItsSamples) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.wav");
+  write(path, {.type = SampleType::pcm16}, sines(2, 10000, 44100));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4000);
+  EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)AudioReader(path, {}); }),
+              HasSubstr("a.wav: damaged: 36000 bytes of samples, its head declares 40000"));
+}
+
+TEST(AudioReader, ReadsWhatAPipeWroteWithoutKnowingItsLength) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.wav");
+  write(path, {.type = SampleType::pcm16}, sines(2, 1000, 44100));
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  bytes.replace(bytes.find("data") + 4, 4, "\xff\xff\xff\xff");
+  std::ofstream(path, std::ios::binary) << bytes;
+  EXPECT_EQ(AudioReader(path, {}).frames(), 1000);
 }
 
 TEST(AudioReader, RefusesWhatIsNoAudioByName) {
