@@ -54,17 +54,21 @@ void check(const DemixSettings& settings) {
 
 Index chunk_count(const DemixSettings& settings, Index samples) {
   const Index step = settings.step(), border = settings.chunk - step;
+  Index all = 0;
   if (settings.policy == Policy::uniform) {
-    return (border + samples + padding(settings, samples) + border - settings.chunk) / step + 1;
+    all = (border + samples + padding(settings, samples) + border - settings.chunk) / step + 1;
+  } else {
+    all = (samples + (reflects(settings, samples) ? 2 * border : 0) + step - 1) / step;
   }
-  const Index all = samples + (reflects(settings, samples) ? 2 * border : 0);
-  return (all + step - 1) / step;
+  if (!settings.part) return all;
+  return std::max(Index{0}, all - *settings.part + settings.overlap - 1) / settings.overlap;
 }
 
 std::size_t Demixer::bytes_for(const DemixSettings& settings) {
   const Index rows = settings.stems * settings.channels;
-  return sizeof(float) * static_cast<std::size_t>(settings.channels * capacity_of(settings) +
-                                                  settings.chunk * (settings.channels + 3 * rows + 2));
+  return sizeof(float) *
+         static_cast<std::size_t>(settings.channels * capacity_of(settings) +
+                                  settings.chunk * (settings.channels + 3 * rows + (settings.part ? 3 : 2)));
 }
 
 Demixer::Demixer(const DemixSettings& settings, Network network, Sink sink, Index known)
@@ -84,6 +88,7 @@ Demixer::Demixer(const DemixSettings& settings, Network network, Sink sink, Inde
   weights_.resize(chunk);
   chosen_.resize(chunk);
   finished_.resize(separated_.size());
+  if (settings.part) sent_weights_.reserve(chunk);
   const Index fade = settings.chunk / 10;
   for (Index i = 0; i < fade; ++i) ramp_.push_back(static_cast<float>(i) / static_cast<float>(fade - 1));
   // Each of the chunks that are held at a time begins and ends with weight 0.
@@ -167,7 +172,7 @@ void Demixer::run_chunks(bool ended) {
 
 void Demixer::run_chunk(Index length, bool last) {
   const Index chunk = settings_.chunk, step = settings_.step();
-  if (start_ + length > front() + known_) {
+  if (start_ + length > front() + known_ && is_of_part()) {
     const bool reflected = length > chunk / 2;
     for (Index c = 0; c < settings_.channels; ++c) {
       float* const row = samples_.data() + c * chunk;
@@ -230,16 +235,23 @@ void Demixer::emit(Index count) {
   const Index chunk = settings_.chunk, rows = settings_.stems * settings_.channels;
   const Index first = std::max(start_, front() + known_), end = std::min(start_ + count, front() + pushed_);
   const Index sent = std::max(Index{0}, end - first);
+  sent_weights_.clear();
   for (Index i = first; i < end; ++i) {
     const auto at = static_cast<std::size_t>(i - start_);
     const Unweighted* const plain = weights_[at] == 0 ? unweighted(i) : nullptr;
     unweighted_ += plain != nullptr;
+    const bool covered = weights_[at] != 0 || plain != nullptr;
+    if (settings_.part) sent_weights_.push_back(plain != nullptr ? least_weight : weights_[at]);
     for (Index row = 0; row < rows; ++row) {
+      float& to = finished_[static_cast<std::size_t>(row * sent + i - first)];
+      if (!covered) {
+        to = 0;
+        continue;
+      }
       const float value = plain != nullptr
                               ? plain->sums[static_cast<std::size_t>(row)] / static_cast<float>(plain->covers)
                               : sums_[static_cast<std::size_t>(row * chunk) + at] / weights_[at];
-      finished_[static_cast<std::size_t>(row * sent + i - first)] =
-          static_cast<float>(static_cast<double>(value) * settings_.deviation + settings_.mean);
+      to = static_cast<float>(static_cast<double>(value) * settings_.deviation + settings_.mean);
     }
   }
   if (sent > 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "sonde/engine/array/view.h"
@@ -24,8 +25,15 @@ struct DemixSettings {
   /// (x - mean) / deviation is separated, and taken back: "inference.normalize". The mean of both channels over the
   /// whole file, and its deviation.
   double mean = 0, deviation = 1;
+  /// Only every overlap-th chunk, from this one on: of one of `overlap` passes that have all chunks together. Each
+  /// sample is then covered by one chunk at most.
+  std::optional<Index> part{};
   [[nodiscard]] Index step() const { return chunk / overlap; }
 };
+
+/// The weight of a sample where every chunk has weight 0: it counts where nothing else covers the sample, and changes
+/// no digit of float32 where something does.
+constexpr float least_weight = 0x1p-30F;
 
 /// Throws Error(bad_input): an overlap that leaves no step, or with Policy::uniform does not divide the chunk (the
 /// message names the nearest that do).
@@ -53,6 +61,12 @@ class Demixer {
   /// No more will come. All samples that were pushed have then reached the sink.
   void finish();
 
+  /// With DemixSettings::part, of each of the samples that the sink gets, during its call: their weights as they are
+  /// joined, 0 where no chunk of this part covers a sample (its stems are 0 then).
+  [[nodiscard]] View<const float, 1> weights() const {
+    return {sent_weights_.data(), static_cast<Index>(sent_weights_.size())};
+  }
+
   /// Calls of the network.
   [[nodiscard]] Index chunks_done() const { return chunks_; }
   /// Samples where every chunk has weight 0 (with overlap 1, each joint has two); they are the plain mean of what
@@ -75,6 +89,9 @@ class Demixer {
   /// What is 0 when it is normalised.
   [[nodiscard]] float silence() const { return static_cast<float>(settings_.mean); }
   void begin();
+  [[nodiscard]] bool is_of_part() const {
+    return !settings_.part || start_ / settings_.step() % settings_.overlap == *settings_.part;
+  }
   [[nodiscard]] Index front() const { return extended_ || settings_.policy == Policy::uniform ? border_ : 0; }
   void append(View<const float, 2> samples, Index from, Index count);
   void append_reflected_end();
@@ -106,6 +123,7 @@ class Demixer {
   std::vector<float> samples_, separated_;  ///< one chunk: (channels, chunk), (stems, channels, chunk)
   std::vector<float> sums_;                 ///< (stems, channels, chunk): from the start of the next chunk on
   std::vector<float> weights_;              ///< (chunk)
+  std::vector<float> sent_weights_;         ///< (at most chunk)
   std::vector<float> finished_;             ///< (stems, channels, at most chunk)
   std::vector<Unweighted> waiting_;
 };

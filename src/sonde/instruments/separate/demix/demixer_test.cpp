@@ -141,6 +141,27 @@ TEST(Demixer, ContinuesWithTheSameBitsWhereverItIsBegunAgain) {
   }
 }
 
+TEST(Demixer, CoversEverySampleInItsFirstPartAndHasEveryChunkInAllOfThem) {
+  for (const Policy policy : {Policy::fade, Policy::uniform}) {
+    for (const Index count : {1, 19, 40, 41, 60, 61, 100, 333}) {
+      SCOPED_TRACE(count);
+      DemixSettings settings{.channels = 1, .chunk = 40, .overlap = 4, .policy = policy};
+      const auto samples = wave(count);
+      const Index all = chunk_count(settings, count);
+      Index chunks = 0;
+      for (Index part = 0; part < 4; ++part) {
+        settings.part = part;
+        const Separated got = separate(settings, copies, samples, 7);
+        EXPECT_EQ(got.chunks, chunk_count(settings, count));
+        chunks += got.chunks;
+        if (part > 0) continue;
+        EXPECT_LE(largest_difference(got.stems, samples), 5e-7);  // a mean with weights, in float32
+      }
+      EXPECT_EQ(chunks, all);
+    }
+  }
+}
+
 TEST(Demixer, CountsTheSamplesOfJointsThatNothingWeighs) {
   const DemixSettings settings{.channels = 1, .chunk = 50, .overlap = 1};
   EXPECT_EQ(separate(settings, copies, wave(200), 200).unweighted, 2 * 3);

@@ -37,11 +37,15 @@ Array separate_samples(View<const float, 2> samples, const SeparationSettings& s
   }
   ProgressMeter meter("separating", chunk_count(joining, all) * settings.shifts, "chunks");
   TimedNetwork timed(config, settings.tta, network, meter);
+  SeparationSettings at_once = settings;
+  at_once.preview = false;  // nothing of it is seen before the end
+  const std::vector<Pass> passes = passes_of(config, at_once);
   const auto call = [&timed](View<const float, 2> chunk, View<float, 3> stems) { timed(chunk, stems); };
   Array made = Array::zeros(Device::cpu(), {joining.stems, channels, all}, DType::f32);
   const View<float, 3> sums = made.view<float, 3>();
-  for (Index pass = 0; pass < settings.shifts; ++pass) {
-    Index at = shift_of(all, settings.shifts, pass);
+  for (const Pass& pass : passes) {
+    timed.change(pass.changes);
+    Index at = shift_of(all, settings.shifts, pass.shift);
     const auto add = [&](View<const float, 2>, View<const float, 3> stems) {
       for (Index s = 0; s < joining.stems; ++s) {
         for (Index c = 0; c < channels; ++c) {

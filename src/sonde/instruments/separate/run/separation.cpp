@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <optional>
 #include <utility>
@@ -15,14 +16,12 @@
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/run_files.h"
-#include "sonde/engine/base/sha256.h"
-#include "sonde/engine/base/version.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/feed.h"
-#include "sonde/engine/io/file.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/separate/run/passes.h"
+#include "sonde/instruments/separate/run/record.h"
 
 namespace sonde::separate {
 namespace {
@@ -79,56 +78,6 @@ class Decoding {
   MonoSpread spread_;
 };
 
-std::string kept_path(const SeparationTask& task) {
-  return (task.record.empty() ? task.paths.front() : task.record) + ".part";
-}
-
-/// All that decides the samples of the stems of one file, a line for each thing.
-std::string origin_of(const SeparationTask& task, const SeparationSettings& settings, const Config& config) {
-  std::error_code none;
-  const auto changed = std::filesystem::last_write_time(task.input, none).time_since_epoch().count();
-  const AudioReadOptions& reading = settings.reading;
-  return fmt::format("input {}, {} bytes of {}\noverlap {}\npolicy {}\nchunk {}\nshifts {}\ntta {}\n",
-                     std::filesystem::path(task.input).filename().string(), file_bytes(task.input).value_or(0), changed,
-                     settings.overlap, settings.policy == Policy::fade ? "fade" : "uniform", config.chunk,
-                     settings.shifts, settings.tta) +
-         fmt::format("start {} s\nseconds {}\ndownmix {}\nnan {}\nresample_quality {}\n", reading.from_s,
-                     reading.seconds, static_cast<int>(reading.downmix), static_cast<int>(reading.non_finite),
-                     static_cast<int>(reading.quality)) +
-         settings.origin;
-}
-
-/// The same with what decides the files.
-std::string identity_of(const SeparationTask& task, const SeparationSettings& settings, const std::string& origin) {
-  std::string text = origin;
-  const AudioWriteOptions& file = settings.writing.file;
-  for (std::size_t i = 0; i < task.outputs.size(); ++i) {
-    text += fmt::format("{} {} {}\n", std::filesystem::path(task.paths[i]).filename().string(), task.outputs[i].mixture,
-                        fmt::join(task.outputs[i].stems, " "));
-  }
-  text +=
-      fmt::format("{} {} {} {} {}", static_cast<int>(file.format), static_cast<int>(file.type),
-                  static_cast<int>(file.dither), static_cast<int>(settings.writing.clip), settings.writing.keep_rate);
-  return hexadecimal(sha256(text));
-}
-
-/// Whether an earlier run has written all files of this task.
-bool is_complete(const SeparationTask& task, const std::string& identity) {
-  const std::string summary = task.record + ".json";
-  if (task.record.empty() || !is_plain_file(summary)) return false;
-  for (const std::string& path : task.paths) {
-    if (!is_plain_file(path)) return false;
-  }
-  const InRun none(nullptr);  // looking at it makes no input of it
-  try {
-    const Value found = read_json(summary);
-    const Value* const of = found.find("identity");
-    return of != nullptr && of->is_text() && of->as_text() == identity;
-  } catch (const Error&) {
-    return false;  // whatever it is, it is no summary of these files
-  }
-}
-
 /// A file whose stems are on disk, but not in their files.
 struct Separated {
   SeparationTask task;
@@ -144,6 +93,19 @@ void abandon(Spool& spool) {
   if (nothing || !interrupt_requested()) spool.remove();
 }
 
+/// The stems as they are in the spool, and their summary.
+void write_files(Separated& made, const SeparationSettings& settings) {
+  const Stopwatch watch;
+  made.result.written =
+      write_stems(made.spool, settings.shifts, made.task.outputs, made.task.paths, made.source, settings.writing);
+  if (!made.task.record.empty()) {
+    AtomicFile file(made.task.record + ".json", side_output("the summary", FileMark::json));
+    file.write(to_json(summary_of(made.task, made.result, made.identity, settings)) + "\n");
+    file.commit();
+  }
+  made.result.times.write += watch.seconds();
+}
+
 class FileSeparation {
  public:
   FileSeparation(const SeparationSettings& settings, const Config& config, Network& network, Feed<Block>& feed)
@@ -151,7 +113,9 @@ class FileSeparation {
 
   Separated separate(const SeparationTask& task) {
     const std::string origin = origin_of(task, settings_, config_);
-    const Spool::Layout layout{.channels = config_.audio_channels, .stems = static_cast<Index>(config_.stems().size())};
+    const Spool::Layout layout{.channels = config_.audio_channels,
+                               .stems = static_cast<Index>(config_.stems().size()),
+                               .means = settings_.preview};
     std::optional<Spool> kept = settings_.resume ? Spool::resume(kept_path(task), origin, layout) : std::nullopt;
     if (!kept) kept.emplace(Spool::begin(kept_path(task), origin, layout));
     Separated made{.task = task,
@@ -179,50 +143,66 @@ class FileSeparation {
     made.source = {.rate = block->info.rate, .samples = block->source_frames};
     DemixSettings joining = demix_settings(config_, settings_);
     joining.mean = block->mean, joining.deviation = block->deviation;
-    const Index passes = chunk_count(joining, block->frames) * settings_.shifts;
-    ProgressMeter meter("separating " + std::filesystem::path(made.task.input).filename().string(), passes, "chunks");
+    const std::vector<Pass> passes = passes_of(config_, settings_);
+    result.passes = static_cast<Index>(passes.size());
+    Index calls = 0;
+    for (const Pass& pass : passes) calls += calls_of(pass, joining, block->frames);
+    ProgressMeter meter("separating " + std::filesystem::path(made.task.input).filename().string(), calls, "chunks");
     TimedNetwork network(config_, settings_.tta, network_, meter);
-    network.reserve(passes);
-    const auto call = [&network](View<const float, 2> samples, View<float, 3> stems) { network(samples, stems); };
-    const auto ended = [&](const Demixer& demixer) {
-      result.chunks += demixer.chunks_done();
-      result.unweighted += demixer.unweighted_samples();
-    };
+    network.reserve(calls);
 
     if (spool.pass() == 0) {
-      const auto append = [&spool](View<const float, 2> mixture, View<const float, 3> stems) {
-        spool.append(mixture, stems);
-      };
-      Demixer demixer(joining, call, append, spool.finished());
-      for (; !block->samples.empty(); block = next(result.times)) {
-        const Index count = static_cast<Index>(block->samples.size()) / config_.audio_channels;
-        demixer.push({block->samples.data(), config_.audio_channels, count});
-      }
-      demixer.finish();
-      ended(demixer);
-      spool.end_pass();
+      first_pass(passes.front(), joining, network, block, made);
     } else {
       while (!block->samples.empty()) block = next(result.times);
     }
     result.zeroed = block->zeroed;
     block = {};
     result.samples = spool.samples();
-    while (spool.pass() < settings_.shifts) {
-      ended(shifted_pass(spool, joining, call));
-      spool.end_pass();
+    while (spool.pass() < result.passes) {
+      if (settings_.preview) publish(made, watch);
+      later_pass(passes[static_cast<std::size_t>(spool.pass())], joining, network, made);
     }
+    result.passes_done = result.passes;
     network.report(result.times);
-    result.times.joining = watch.seconds() - result.times.network - result.times.waiting;
+    result.times.joining = watch.seconds() - result.times.network - result.times.waiting - result.times.write;
+  }
+
+  /// The file as it is decoded; `block` is then the one that ends it.
+  void first_pass(const Pass& pass, DemixSettings joining, TimedNetwork& network, Feed<Block>::Lease& block,
+                  Separated& made) {
+    Spool& spool = made.spool;
+    joining.part = pass.part;
+    network.change(pass.changes);
+    std::optional<Demixer> demixer;
+    const auto append = [&](View<const float, 2> mixture, View<const float, 3> stems) {
+      spool.append(mixture, stems, demixer->weights());
+    };
+    demixer.emplace(joining, std::ref(network), append, spool.finished());
+    for (; !block->samples.empty(); block = next(made.result.times)) {
+      const Index count = static_cast<Index>(block->samples.size()) / config_.audio_channels;
+      demixer->push({block->samples.data(), config_.audio_channels, count});
+    }
+    demixer->finish();
+    note(*demixer, pass, made.result);
+    spool.end_pass();
   }
 
   /// The file again, from another sample on in a circle.
-  Demixer shifted_pass(Spool& spool, const DemixSettings& joining, const Demixer::Network& network) const {
-    const Index all = spool.samples(), shift = shift_of(all, settings_.shifts, spool.pass()),
+  void later_pass(const Pass& pass, DemixSettings joining, TimedNetwork& network, Separated& made) const {
+    Spool& spool = made.spool;
+    const Index all = spool.samples(), shift = shift_of(all, settings_.shifts, pass.shift),
                 channels = config_.audio_channels;
+    joining.part = pass.part;
+    network.change(pass.changes);
+    std::optional<Demixer> demixer;
     const auto add = [&](View<const float, 2>, View<const float, 3> stems) {
-      spool.add(shift + spool.finished(), stems);
+      const Index first = shift + spool.finished();
+      if (pass.part) return spool.weigh_in(first, stems, demixer->weights());
+      if (settings_.preview) return spool.weigh_in(first, stems, pass.shift);
+      spool.add(first, stems);
     };
-    Demixer demixer(joining, network, add, spool.finished());
+    demixer.emplace(joining, std::ref(network), add, spool.finished());
     std::vector<float> frames;
     for (Index done = 0; done < all;) {
       const Index first = (shift + done) % all, count = std::min({samples_at_once, all - done, all - first});
@@ -230,11 +210,27 @@ class FileSeparation {
       spool.read(first, frames);
       View<const float, 2> mixture(frames.data(), channels, count);
       mixture.stride[0] = 1, mixture.stride[1] = spool.frame();
-      demixer.push(mixture);
+      demixer->push(mixture);
       done += count;
     }
-    demixer.finish();
-    return demixer;
+    demixer->finish();
+    note(*demixer, pass, made.result);
+    spool.end_pass();
+  }
+
+  void note(const Demixer& demixer, const Pass& pass, SeparationResult& result) const {
+    result.chunks += demixer.chunks_done();
+    // A joint of one part is covered by the others, and each change of the samples has the same joints.
+    const bool lasting = !pass.part || (settings_.overlap == 1 && pass.changes.front() == Change::none);
+    if (lasting) result.unweighted += demixer.unweighted_samples();
+  }
+
+  /// What the passes so far give, as files.
+  void publish(Separated& made, const Stopwatch& watch) const {
+    made.result.passes_done = made.spool.pass();
+    write_files(made, settings_);
+    if (made.result.times.first_result == 0) made.result.times.first_result = watch.seconds();
+    if (settings_.refined) settings_.refined(made.task, made.result);
   }
 
   Feed<Block>::Lease next(SeparationTimes& times) {
@@ -251,52 +247,15 @@ class FileSeparation {
   Feed<Block>& feed_;
 };
 
-Value summary_of(const Separated& made, const SeparationSettings& settings) {
-  Value summary;
-  summary["schema"] = "sonde.separation/1";
-  summary["version"] = build_info().version;
-  const Value about = settings.about();
-  for (const Value::Member& each : about.members()) summary[each.key] = each.value;
-  const SeparationResult& result = made.result;
-  summary["identity"] = made.identity;
-  summary["input"] = std::filesystem::path(made.task.input).filename().string();
-  summary["policy"] = settings.policy == Policy::fade ? "fade" : "uniform";
-  summary["overlap"] = settings.overlap;
-  summary["shifts"] = settings.shifts;
-  summary["tta"] = settings.tta;
-  summary["samples"] = result.samples;
-  summary["unweighted_samples"] = result.unweighted;
-  summary["zeroed_samples"] = result.zeroed;
-  summary["gain"] = result.written.gain;
-  summary["consistency_db"] = result.written.consistency_db;
-  for (std::size_t i = 0; i < made.task.outputs.size(); ++i) {
-    Value& stem = summary["stems"].push_back(Value::object());
-    stem["name"] = made.task.outputs[i].name;
-    stem["file"] = std::filesystem::path(made.task.paths[i]).filename().string();
-    stem["peak"] = result.written.outputs[i].peak;
-    stem["rms"] = result.written.outputs[i].rms;
-    stem["clipped"] = result.written.outputs[i].clipped;
-  }
-  return summary;
-}
-
 /// The stems into their files.
 SeparationResult write(Separated made, const SeparationSettings& settings) {
-  const Stopwatch watch;
   try {
-    made.result.written =
-        write_stems(made.spool, settings.shifts, made.task.outputs, made.task.paths, made.source, settings.writing);
-    if (!made.task.record.empty()) {
-      AtomicFile file(made.task.record + ".json", side_output("the summary", FileMark::json));
-      file.write(to_json(summary_of(made, settings)) + "\n");
-      file.commit();
-    }
+    write_files(made, settings);
   } catch (...) {
     abandon(made.spool);
     throw;
   }
   made.spool.remove();
-  made.result.times.write = watch.seconds();
   return made.result;
 }
 
@@ -316,16 +275,18 @@ Index network_passes(const Config& config, const SeparationSettings& settings, I
 }
 
 std::size_t bytes_for(const Config& config, const SeparationSettings& settings) {
-  const DemixSettings joining = demix_settings(config, settings);
+  DemixSettings joining = demix_settings(config, settings);
+  if (settings.preview) joining.part = 0;
   const Index chunk = joining.channels * joining.chunk;
   const Index blocks = static_cast<Index>(blocks_ahead) * 4 * samples_at_once * joining.channels;
   const Index numbers = blocks + (settings.tta ? chunk * (1 + joining.stems) : 0);
   return Demixer::bytes_for(joining) + sizeof(float) * static_cast<std::size_t>(numbers);
 }
 
-double kept_bytes(const Config& config, Index samples) {
-  return static_cast<double>(sizeof(float)) * static_cast<double>(samples * config.audio_channels) *
-         static_cast<double>(1 + config.stems().size());
+double kept_bytes(const Config& config, const SeparationSettings& settings, Index samples) {
+  const Index stems = static_cast<Index>(config.stems().size());
+  const Index numbers = config.audio_channels * (1 + stems) + (settings.preview ? 1 : 0);
+  return static_cast<double>(sizeof(float)) * static_cast<double>(samples * numbers);
 }
 
 void separate_files(const std::vector<SeparationTask>& tasks, const SeparationSettings& settings, const Config& config,

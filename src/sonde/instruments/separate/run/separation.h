@@ -24,6 +24,8 @@ struct SeparationTask {
   std::string record{};
 };
 
+struct SeparationResult;
+
 struct SeparationSettings {
   AudioReadOptions reading{};
   StemWriteSettings writing{};
@@ -33,20 +35,26 @@ struct SeparationSettings {
   Index shifts = 1;
   /// The mean over each chunk as it is, with its channels in reverse order, and with the other sign.
   bool tta = false;
+  /// Writes the stems after every pass over a file, of which the first one has a chunk for each sample only; each later
+  /// one makes them better, and the last ones are the same up to the rounding of sums.
+  bool preview = false;
   bool resume = false;  ///< continues where an earlier run was interrupted, and skips what is complete
   /// What else decides the samples (the network), in lines of text: no other run's work is continued.
   std::string origin{};
   /// What is said of the network in every summary; called on the thread that writes.
   std::function<Value()> about = [] { return Value::object(); };
+  /// Called when the stems of a preview have their names, on the thread that separates.
+  std::function<void(const SeparationTask&, const SeparationResult&)> refined{};
 };
 
 /// Seconds of one file.
 struct SeparationTimes {
   double decode = 0;  ///< with resampling, on a thread of its own
   double network = 0, first_chunk = 0;
-  double joining = 0;  ///< of chunks, and keeping what is finished
-  double waiting = 0;  ///< for what is decoded
-  double write = 0;    ///< of the stems, while the next file is separated
+  double joining = 0;       ///< of chunks, and keeping what is finished
+  double waiting = 0;       ///< for what is decoded
+  double write = 0;         ///< of the stems; the last ones while the next file is separated
+  double first_result = 0;  ///< of a preview, from the beginning on
   double chunk_median = 0;
   Index slow_chunks = 0;  ///< which took more than twice the median
 };
@@ -58,6 +66,7 @@ struct SeparationResult {
   Index resumed_at = 0;       ///< samples that an earlier run had finished
   Index samples = 0;          ///< of each channel, at the network's rate
   Index chunks = 0, unweighted = 0, zeroed = 0;
+  Index passes = 1, passes_done = 0;  ///< over the file; all are done but in a preview
   WrittenStems written;
   SeparationTimes times;
 };
@@ -69,7 +78,7 @@ struct SeparationResult {
 /// Memory that separate_files() takes beside the network.
 [[nodiscard]] std::size_t bytes_for(const Config& config, const SeparationSettings& settings);
 /// Bytes on disk of what is kept of a file between network and stems.
-[[nodiscard]] double kept_bytes(const Config& config, Index samples);
+[[nodiscard]] double kept_bytes(const Config& config, const SeparationSettings& settings, Index samples);
 
 /// Separates files one after the other, with memory that does not depend on their lengths: while the network works, the
 /// next samples are decoded, of the next file too, and the stems of the file before are written. `finished` is called

@@ -156,7 +156,7 @@ void Spool::transfer_frames(bool write, Index first, Index count) {
            static_cast<std::size_t>(count * bytes));
 }
 
-void Spool::append(View<const float, 2> mixture, View<const float, 3> stems) {
+void Spool::append(View<const float, 2> mixture, View<const float, 3> stems, View<const float, 1> weights) {
   const Index count = stems.extent[2], channels = layout_.channels, width = frame();
   for (Index from = 0; from < count; from += frames_at_once) {
     const Index now = std::min(frames_at_once, count - from);
@@ -167,32 +167,64 @@ void Spool::append(View<const float, 2> mixture, View<const float, 3> stems) {
         for (Index i = 0; i < now; ++i) to[i * width + (1 + s) * channels] = stems(s, c, from + i);
       }
     }
+    if (layout_.means) {
+      for (Index i = 0; i < now; ++i) frames_[static_cast<std::size_t>((i + 1) * width - 1)] = weights(from + i);
+    }
     transfer_frames(true, state_.finished + from, now);
   }
   state_.finished += count;
   write_state();
 }
 
-void Spool::add(Index first, View<const float, 3> stems) {
+template <class Change>
+void Spool::change_frames(Index first, Index count, Change&& change) {
   state_.adding = true;
   write_state();
-  const Index count = stems.extent[2], channels = layout_.channels, width = frame();
   for (Index from = 0; from < count;) {
     const Index at = (first + from) % state_.samples;
     const Index now = std::min({frames_at_once, count - from, state_.samples - at});
     transfer_frames(false, at, now);
-    for (Index s = 0; s < layout_.stems; ++s) {
-      for (Index c = 0; c < channels; ++c) {
-        float* const to = frames_.data() + (1 + s) * channels + c;
-        for (Index i = 0; i < now; ++i) to[i * width] += stems(s, c, from + i);
-      }
-    }
+    for (Index i = 0; i < now; ++i) change(frames_.data() + i * frame(), from + i);
     transfer_frames(true, at, now);
     from += now;
   }
   state_.finished += count;
   state_.adding = false;
   write_state();
+}
+
+void Spool::add(Index first, View<const float, 3> stems) {
+  const Index channels = layout_.channels;
+  change_frames(first, stems.extent[2], [&](float* frame, Index i) {
+    for (Index s = 0; s < layout_.stems; ++s) {
+      for (Index c = 0; c < channels; ++c) frame[(1 + s) * channels + c] += stems(s, c, i);
+    }
+  });
+}
+
+/// Moves the mean of a sample by this part of the way to its new stems.
+void Spool::move_mean(float* frame, float part, View<const float, 3> stems, Index i) const {
+  const Index channels = layout_.channels;
+  for (Index s = 0; s < layout_.stems; ++s) {
+    for (Index c = 0; c < channels; ++c) {
+      float& mean = frame[(1 + s) * channels + c];
+      mean += part * (stems(s, c, i) - mean);
+    }
+  }
+}
+
+void Spool::weigh_in(Index first, View<const float, 3> stems, View<const float, 1> weights) {
+  change_frames(first, stems.extent[2], [&](float* frame, Index i) {
+    if (weights(i) == 0) return;
+    float& weight = frame[this->frame() - 1];
+    weight += weights(i);
+    move_mean(frame, weights(i) / weight, stems, i);
+  });
+}
+
+void Spool::weigh_in(Index first, View<const float, 3> stems, Index results) {
+  const float part = 1 / static_cast<float>(results + 1);
+  change_frames(first, stems.extent[2], [&](float* frame, Index i) { move_mean(frame, part, stems, i); });
 }
 
 void Spool::end_pass() {

@@ -57,6 +57,33 @@ TEST(Spool, AddsALaterPassInACircle) {
   EXPECT_EQ(frames(spool, 0, 3), (std::vector<float>{1, 12, 104, 2, 20, 200, 3, 31, 303}));
 }
 
+TEST(Spool, KeepsTheMeanOfWhatCameWithItsWeight) {
+  const TemporaryFolder folder;
+  Spool spool = Spool::begin(folder.file("a.part"), "x\n", {.channels = 1, .stems = 2, .means = true});
+  const Numbers numbers(1, 2);
+  const std::vector<float> weights{1, 0.5};
+  spool.append({numbers.mixture.data(), 1, 2}, {numbers.stems.data(), 2, 1, 2}, {weights.data(), 2});
+  spool.end_pass();
+  EXPECT_EQ(frames(spool, 0, 2), (std::vector<float>{1, 10, 100, 1, 2, 20, 200, 0.5}));
+  const std::vector<float> more{50, 60, 500, 600};
+  const std::vector<float> heavy{3, 0};
+  spool.weigh_in(0, {more.data(), 2, 1, 2}, View<const float, 1>(heavy.data(), 2));
+  EXPECT_EQ(spool.finished(), 2);
+  EXPECT_EQ(frames(spool, 0, 2), (std::vector<float>{1, 40, 400, 4, 2, 20, 200, 0.5}));
+}
+
+TEST(Spool, CountsAMeanAsOftenAsItIsSaid) {
+  const TemporaryFolder folder;
+  Spool spool = Spool::begin(folder.file("a.part"), "x\n", {.channels = 1, .stems = 2, .means = true});
+  const Numbers numbers(1, 2);
+  const std::vector<float> weights{1, 0.5};
+  spool.append({numbers.mixture.data(), 1, 2}, {numbers.stems.data(), 2, 1, 2}, {weights.data(), 2});
+  spool.end_pass();
+  const std::vector<float> more{50, 60, 500, 600};
+  spool.weigh_in(0, {more.data(), 2, 1, 2}, 3);  // (3 * 10 + 50) / 4, ...
+  EXPECT_EQ(frames(spool, 0, 2), (std::vector<float>{1, 20, 200, 1, 2, 30, 300, 0.5}));
+}
+
 TEST(Spool, IsContinuedByAnotherProcess) {
   const TemporaryFolder folder;
   {

@@ -126,7 +126,7 @@ Consistency send(const Spool& spool, double scale, double gain, const std::vecto
       streams[o].take(samples);
     }
     for (Index i = 0; i < count; ++i) {
-      consistency.add(frames.data() + i * width, channels, width / channels - 1, scale);
+      consistency.add(frames.data() + i * width, channels, spool.layout().stems, scale);
     }
   }
   for (OutputStream& each : streams) each.finish();
@@ -151,7 +151,7 @@ double full_scale(const AudioWriteOptions& options) {
 WrittenStems write_stems(const Spool& spool, Index passes, const std::vector<Output>& outputs,
                          const std::vector<std::string>& paths, const SourceLength& source,
                          const StemWriteSettings& settings) {
-  const double scale = 1 / static_cast<double>(passes);
+  const double scale = spool.layout().means ? 1 : 1 / static_cast<double>(passes);
   AudioWriteOptions file = settings.file;
   WrittenStems written;
   if (clips(file) && settings.clip != Clip::warn) {

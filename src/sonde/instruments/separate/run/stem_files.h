@@ -42,7 +42,8 @@ struct WrittenStems {
   double consistency_db = 0;
 };
 
-/// Writes the outputs of a finished spool, whose stems are the sums of `passes` passes, to `paths`. They appear when
+/// Writes the outputs of a spool after any of its passes, whose stems are means or the sums of `passes` passes, to
+/// `paths`. They appear when
 /// all of them are complete. Checks for interrupts. Throws what AudioWriter throws.
 [[nodiscard]] WrittenStems write_stems(const Spool& spool, Index passes, const std::vector<Output>& outputs,
                                        const std::vector<std::string>& paths, const SourceLength& source,

@@ -68,7 +68,7 @@ Work say_work(const std::vector<SeparationTask>& tasks, const SeparationSettings
   const DemixSettings joining = demix_settings(config, settings);
   const double gmac = multiplications(layer_list(config)) / 1e9;
   Work work;
-  double disk_bytes = 0, kept = 0;
+  double disk_bytes = 0, kept = 0, replaced = 0;
   for (const SeparationTask& task : tasks) {
     const AudioReader reader(task.input, settings.reading);
     AudioWriteOptions file = settings.writing.file;
@@ -77,17 +77,20 @@ Work say_work(const std::vector<SeparationTask>& tasks, const SeparationSettings
     const Index passes = network_passes(config, settings, reader.frames());
     const double seconds = static_cast<double>(reader.frames()) / static_cast<double>(config.sample_rate);
     work.passes += passes, work.audio_s += seconds, work.longest_s = std::max(work.longest_s, seconds);
-    kept = std::max(kept, kept_bytes(config, reader.frames()));
+    kept = std::max(kept, kept_bytes(config, settings, reader.frames()));
     if (!clips(file)) {
       const Index written = settings.writing.keep_rate ? reader.source_frames() : reader.frames();
-      disk_bytes += 4.0 * static_cast<double>(written * file.channels) * static_cast<double>(task.outputs.size());
+      const double stems =
+          4.0 * static_cast<double>(written * file.channels) * static_cast<double>(task.outputs.size());
+      disk_bytes += stems;
+      if (settings.preview) replaced = std::max(replaced, stems);
     }
     run.say(fmt::format("input       {}: {}, {} channel{}, {} Hz, {:.2f} s, {} chunks", task.input,
                         reader.info().format, reader.info().channels, reader.info().channels == 1 ? "" : "s",
                         reader.info().rate, seconds, passes));
   }
-  // What is kept of a file is there while the stems of the one before are written.
-  disk_bytes += std::min<double>(2, static_cast<double>(tasks.size())) * kept;
+  // What is kept of a file is there while the stems of the one before are written; stems that are replaced, until then.
+  disk_bytes += replaced + std::min<double>(2, static_cast<double>(tasks.size())) * kept;
   run.say(fmt::format("chunks      {} of {} samples, every {} ({:.4g} % overlap, {} cover a sample); {:.4g} GMAC",
                       work.passes, config.chunk, joining.step(),
                       100 * (1 - static_cast<double>(joining.step()) / static_cast<double>(config.chunk)),
@@ -324,6 +327,9 @@ void run_separation(const RunOptions& options, Run& run) {
                     "convolutions",
                     db));
   }
+  settings.refined = [&](const SeparationTask& task, const SeparationResult& result) {
+    report_preview(task, result, settings, run);
+  };
   const auto separating = run.report().phase("separate");
   try {
     separate_files(tasks, settings, config, *network, [&](std::size_t task, const SeparationResult& result) {
@@ -364,7 +370,9 @@ Verb run_verb() {
                     "--format flac",
                     "The vocals, and the song without them"},
                    {"sonde separate run song.wav --checkpoint m.ckpt -o out --start 0:30 --seconds 10 --overlap 1",
-                    "A quick look at ten seconds"}},
+                    "A quick look at ten seconds"},
+                   {"sonde separate run song.wav --checkpoint m.ckpt -o out --overlap 8 --preview",
+                    "Stems after an eighth of the time, which become better until the end"}},
       .plans = true,
       .invoke = invocation<RunOptions, run_separation>};
 }

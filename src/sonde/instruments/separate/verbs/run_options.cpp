@@ -52,6 +52,9 @@ void RunOptions::describe(Fields& fields) {
        .metavar = "N"});
   fields.add("tta", tta,
              {.help = "mean of three results: of each chunk, of its channels exchanged, and of its negative"});
+  fields.add("preview", preview,
+             {.help = "write stems after a first pass that computes each sample once, and better ones after each pass "
+                      "that follows; no more work, the last stems up to rounding"});
   fields.heading("network");
   fields.add("batch", batch,
              {.help = "chunks in one pass; they go one after another, whatever N is", .metavar = "N|auto"});
@@ -130,7 +133,8 @@ SampleType RunOptions::sample_type() const {
 }
 
 SeparationSettings RunOptions::settings(const Config& config) const {
-  SeparationSettings made{.overlap = config.overlap, .policy = policy, .shifts = shifts, .tta = tta, .resume = resume};
+  SeparationSettings made{
+      .overlap = config.overlap, .policy = policy, .shifts = shifts, .tta = tta, .preview = preview, .resume = resume};
   made.reading = {.rate = config.sample_rate,
                   .channels = config.audio_channels,
                   .from_s = seconds_of(start),

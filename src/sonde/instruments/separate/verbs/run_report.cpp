@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ void report_file(const SeparationTask& task, const SeparationResult& result, con
   told["format"] = result.input.format;
   told["seconds"] = audio_s;
   told["chunks"] = result.chunks;
+  told["passes"] = result.passes;
   told["resumed_at_s"] = static_cast<double>(result.resumed_at) / static_cast<double>(config.sample_rate);
   told["consistency_db"] = result.written.consistency_db;
   told["unweighted_samples"] = result.unweighted;
@@ -40,6 +42,7 @@ void report_file(const SeparationTask& task, const SeparationResult& result, con
   moment["slow_chunks"] = times.slow_chunks;
   moment["overlap_add_s"] = times.joining;
   moment["write_s"] = times.write;
+  if (times.first_result > 0) moment["first_result_s"] = times.first_result;
   for (std::size_t i = 0; i < task.outputs.size(); ++i) {
     const WrittenStems::Stem& stem = result.written.outputs[i];
     Value& output = told["outputs"].push_back(Value::object());
@@ -67,6 +70,18 @@ void report_file(const SeparationTask& task, const SeparationResult& result, con
     run.say(fmt::format("times       {} of {} chunks took more than twice the median of {}", times.slow_chunks,
                         result.chunks, format_seconds(times.chunk_median)));
   }
+}
+
+void report_preview(const SeparationTask& task, const SeparationResult& result, const SeparationSettings& settings,
+                    Run& run) {
+  if (result.passes_done > 1) {
+    run.say(fmt::format("better      {}, {} of {} passes", task.input, result.passes_done, result.passes));
+    return;
+  }
+  const std::string folder = std::filesystem::path(task.paths.front()).parent_path().string();
+  run.say(fmt::format("preview     {} after {}: stems of the first of {} passes are in {}{}", task.input,
+                      format_seconds(result.times.first_result), result.passes, folder.empty() ? "." : folder,
+                      settings.overlap > 1 ? ", as of overlap 1" : ""));
 }
 
 void report_network(const Network& made, Run& run) {

@@ -10,6 +10,9 @@ namespace sonde::separate {
 
 /// One file and its stems.
 void report_file(const SeparationTask& task, const SeparationResult& result, const Config& config, Run& run);
+/// The stems that are there after the first pass of a preview, and after each that follows.
+void report_preview(const SeparationTask& task, const SeparationResult& result, const SeparationSettings& settings,
+                    Run& run);
 /// Where the time of all passes went.
 void report_network(const Network& made, Run& run);
 
