@@ -283,16 +283,19 @@ it("shows the region's pattern of the item at hand, also where it is asked for a
     await shown.lines("image").focus();
     await shown.page.keyboard.press(key);
   };
+  const probe = await shown.atRest("pattern");
   await region.click();
+  // The pattern comes after the click.
+  await changed("pattern", probe);
   const first = await shown.atRest("pattern");
   await step(".");
-  await expect.poll(() => shown.atRest("pattern")).not.toEqual(first);
+  await changed("pattern", first);
   const second = await shown.atRest("pattern");
   await step(",");
   await expect.poll(() => shown.atRest("pattern")).toEqual(first);
   await shown.page.getByRole("button", { name: "The pattern at the probe" }).click();
   await step(".");
-  expect(shown.what.received[shown.what.seen.lastIndexOf("set_item")]).toMatchObject({ reduced: false });
+  await expect.poll(() => shown.what.received[shown.what.seen.lastIndexOf("set_item")]).toMatchObject({ reduced: false });
   await region.click();
   await expect.poll(() => shown.atRest("pattern")).toEqual(second);
 });
@@ -308,7 +311,7 @@ it("plays a series to its end", async () => {
   await shown.page.keyboard.press("Space");
   await expect.poll(() => view("item")).toBe(3);
   await expect.poll(() => shown.page.getByRole("button", { name: "Play" }).count()).toBe(1);
-  expect(what.seen.filter((name) => name === "set_item").length).toBe(3);
+  await expect.poll(() => what.seen.filter((name) => name === "set_item").length).toBe(3);
 });
 
 it("pauses playing when an item is chosen by hand", async () => {
@@ -319,5 +322,5 @@ it("pauses playing when an item is chosen by hand", async () => {
   await shown.page.getByRole("button", { name: "Previous item" }).click();
   await expect.poll(() => shown.page.getByRole("button", { name: "Play" }).count()).toBe(1);
   // The program is told as well, so that it stops preparing images.
-  expect(shown.what.received[shown.what.seen.lastIndexOf("play")]).toMatchObject({ playing: false });
+  await expect.poll(() => shown.what.received[shown.what.seen.lastIndexOf("play")]).toMatchObject({ playing: false });
 });

@@ -34,6 +34,8 @@ void run_demo(const DemoOptions& options, Run& run) {
     run.say(fmt::format("{}{}. {}", steps > 1 ? "\n" : "", steps, what));
   };
   for (const Instrument* instrument : instruments())
+    if (instrument->check_demo_folder != nullptr) instrument->check_demo_folder(folder);
+  for (const Instrument* instrument : instruments())
     if (instrument->demonstrate != nullptr)
       instrument->demonstrate({.folder = folder, .scan_shape = options.scan_shape, .step = step}, run);
   const std::string report = (folder / "report.json").string();

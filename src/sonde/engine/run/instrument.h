@@ -43,6 +43,8 @@ struct Instrument {
   std::vector<BenchCase> (*bench_cases)(ShowPage show);
   /// Its part of `sonde demo`: simulates, works, and compares with the truth (Report::check). nullptr: none.
   void (*demonstrate)(const Demonstration& demo, Run& run) = nullptr;
+  /// Throws where its part would refuse this folder; asked of all before any works. nullptr: it refuses none.
+  void (*check_demo_folder)(const std::filesystem::path& folder) = nullptr;
   std::unique_ptr<Viewing> (*viewing)() = nullptr;  ///< nullptr: it shows no files
   /// The panels that come first on the page of one of its results; nullptr: those that fit the arrays.
   std::vector<panel::ResultPanel> (*arrange)(const panel::StoredResult& result) = nullptr;

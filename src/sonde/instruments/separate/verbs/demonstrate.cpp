@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -28,22 +29,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Makes a folder of the demonstration, without what an earlier one left there. Audio files do not say who wrote them,
-/// so that a note beside them does.
-fs::path own_folder(const fs::path& folder) {
-  make_folders(folder);
-  const std::string note = (folder / "about.txt").string();
-  const bool own = mark_of(note) == FileMark::text;
-  for (const char* name : {"kick.wav", "snare.wav", "hihat.wav", "other.wav", "mixture.wav", "events.csv", "events.mid",
-                           "drums.mid", "scores.csv"}) {
+constexpr std::array made_names = {"kick.wav",   "snare.wav",  "hihat.wav", "other.wav", "mixture.wav",
+                                   "events.csv", "events.mid", "drums.mid", "scores.csv"};
+
+/// Audio files do not say who wrote them, so that a note beside them does.
+std::string note_in(const fs::path& folder) { return (folder / "about.txt").string(); }
+
+void refuse_foreign_files(const fs::path& folder) {
+  if (mark_of(note_in(folder)) == FileMark::text) return;
+  for (const char* name : made_names) {
     const fs::path path = folder / name;
-    if (!path_exists(path)) continue;
-    if (!own)
+    if (path_exists(path))
       throw Error(ErrorKind::bad_input, fmt::format("{}: a file that no demonstration of sonde wrote", path.string()))
           .hint("move it away, or choose another folder");
-    remove_path(path);
   }
-  AtomicFile file(note, side_output("the note", FileMark::text));
+}
+
+/// Makes a folder of the demonstration, without what an earlier one left there.
+fs::path own_folder(const fs::path& folder) {
+  refuse_foreign_files(folder);
+  make_folders(folder);
+  for (const char* name : made_names)
+    if (path_exists(folder / name)) remove_path(folder / name);
+  AtomicFile file(note_in(folder), side_output("the note", FileMark::text));
   file.write("sonde demo made the files beside this one, and replaces them when it runs again\n");
   file.commit();
   return folder;
@@ -121,6 +129,10 @@ Chart figure_of(const fs::path& truth, const fs::path& made, const std::vector<S
 
 }  // namespace
 
+void check_demo_folder(const fs::path& folder) {
+  for (const char* part : {"loop", "stems"}) refuse_foreign_files(folder / part);
+}
+
 void demonstrate(const Demonstration& demo, Run& run) {
   demo.step("source separation: render a drum loop over music, separate it, find the hits, compare with the truth");
   constexpr double seconds = 10;
@@ -129,6 +141,7 @@ void demonstrate(const Demonstration& demo, Run& run) {
 
 void demonstrate_separation(const fs::path& folder, double seconds, Run& run) {
   const auto phase = run.report().phase("separation");
+  check_demo_folder(folder);
   const fs::path truth = own_folder(folder / "loop"), made = own_folder(folder / "stems");
   LoopSettings settings;
   settings.backing = true;

@@ -12,6 +12,9 @@ namespace sonde::separate {
 /// the mixture.
 void demonstrate_separation(const std::filesystem::path& folder, double seconds, Run& run);
 
+/// Throws Error(bad_input) where a file of somebody else has a name that the demonstration would write.
+void check_demo_folder(const std::filesystem::path& folder);
+
 /// The part of `sonde demo`: ten seconds of that.
 void demonstrate(const Demonstration& demo, Run& run);
 

@@ -22,6 +22,7 @@ const Instrument instrument{
     .verbs = verbs,
     .bench_cases = [](ShowPage) { return sonde::separate::bench_cases(); },
     .demonstrate = demonstrate,
+    .check_demo_folder = check_demo_folder,
     .folder_page = [](const std::string& folder, Run& run) { return stems_page(folder, run.host_budget()); }};
 
 }  // namespace sonde::separate
