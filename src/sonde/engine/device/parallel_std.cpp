@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // parallel_for on std::thread, for ThreadSanitizer: it reports false races inside oneTBB, and suppressions for those
-// also hide true races in the bodies. Nested loops run serially.
+// also hide true races in the bodies. Threads are started per loop; nested loops run serially.
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <exception>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -21,77 +18,6 @@ namespace {
 
 std::atomic<int> chosen_count{0};
 thread_local const Worker* current_worker = nullptr;  // set while a body runs, to notice nesting
-
-using Work = std::function<void(int index)>;
-
-/// A thread that waits for work between loops: starting one for each loop took most of the time of a sanitised test.
-class Helper {
- public:
-  Helper() = default;
-  Helper(const Helper&) = delete;
-  Helper& operator=(const Helper&) = delete;
-  void begin(const Work& work, int index) {
-    const std::lock_guard lock(mutex_);
-    work_ = &work;
-    index_ = index;
-    changed_.notify_all();
-  }
-  void wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return work_ == nullptr; });
-  }
-  ~Helper() {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-    changed_.notify_all();
-  }
-
- private:
-  void run() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [&] { return work_ != nullptr || ending_; });
-      if (work_ == nullptr) return;
-      lock.unlock();
-      (*work_)(index_);
-      lock.lock();
-      work_ = nullptr;
-      changed_.notify_all();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  const Work* work_ = nullptr;
-  int index_ = 0;
-  bool ending_ = false;
-  std::jthread thread_{[this] { run(); }};  // last: it uses the others, and ends before they do
-};
-
-/// Those that no loop uses. Loops of several threads each take their own.
-class IdleHelpers {
- public:
-  std::unique_ptr<Helper> take() {
-    const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<Helper>();
-    auto taken = std::move(idle_.back());
-    idle_.pop_back();
-    return taken;
-  }
-  void give_back(std::unique_ptr<Helper> helper) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(helper));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Helper>> idle_;
-};
-
-IdleHelpers& idle_helpers() {
-  static IdleHelpers helpers;
-  return helpers;
-}
 
 }  // namespace
 
@@ -123,7 +49,7 @@ void detail::run_parallel(Index count, Index grain, LoopBody body, void* context
   std::mutex mutex;
   const Cancel* const cancel = CancelScope::current();  // of this thread; the pieces run on others too
   RunFiles* const files = run_files();
-  const Work work = [&](int index) {
+  const auto work = [&](int index) {
     const InRun joined(files);
     Worker worker{index};
     const CancelScope scope(cancel);
@@ -139,16 +65,11 @@ void detail::run_parallel(Index count, Index grain, LoopBody body, void* context
     }
     current_worker = nullptr;
   };
-  std::vector<std::unique_ptr<Helper>> others;
-  const Index helpers = std::min<Index>(thread_count(), pieces) - 1;
-  for (Index i = 0; i < helpers; ++i) {
-    others.push_back(idle_helpers().take());
-    others.back()->begin(work, static_cast<int>(i + 1));
-  }
-  work(0);
-  for (auto& other : others) {
-    other->wait();
-    idle_helpers().give_back(std::move(other));
+  {
+    std::vector<std::jthread> others;
+    const Index helpers = std::min<Index>(thread_count(), pieces) - 1;
+    for (Index i = 0; i < helpers; ++i) others.emplace_back(work, static_cast<int>(i + 1));
+    work(0);
   }
   if (failure) std::rethrow_exception(failure);
 }
