@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/math/fft1d.h"
 
@@ -165,6 +166,7 @@ std::vector<Candidate> candidates_of(Drum drum, View<const float, 2> samples, In
   OnsetSettings onsets = settings.onsets;
   onsets.ranges = bands_of_drum(drum);
   for (const Onset& onset : find_onsets(samples, rate, onsets)) {
+    check_interrupt();
     Candidate each{onset.sample, onset.strength, peaks_in(samples, onset.sample, onset.sample + rate / 10), {}, 0};
     if (each.peaks.largest == 0) continue;
     spectrum.look(samples, onset.sample);

@@ -7,6 +7,9 @@
 #include <numbers>
 #include <vector>
 
+#include "tests/support/errors.h"
+#include "tests/support/interrupts.h"
+
 #include "sonde/instruments/separate/events/drums.h"
 
 namespace sonde::separate {
@@ -227,6 +230,17 @@ TEST(Fundamental, OfSilenceOrTooFewSamplesIsNone) {
 TEST(Drums, NothingIsFoundInSilence) {
   const std::vector<float> silence(kit_rate, 0.0F);
   for (std::size_t i = 0; i < drum_count; ++i) EXPECT_TRUE(events_of(static_cast<Drum>(i), silence).empty()) << i;
+}
+
+TEST(Drums, TheSearchOfALongStemCanBeInterrupted) {
+  const std::vector<float> samples = played({{.at = 0.5}, {.at = 1.5}, {.at = 2.5}}, 4);
+  for (const Drum drum : {Drum::kick, Drum::toms}) {  // by flux and by level
+    SCOPED_TRACE(name(drum));
+    const sonde::testing::InterruptAt tenth(10);
+    EXPECT_EQ(sonde::testing::error_of(ErrorKind::interrupted, [&] { events_of(drum, samples); }),
+              "error: interrupted; outputs that were not complete are removed");
+    EXPECT_EQ(tenth.looks(), 10);  // none between it and the end
+  }
 }
 
 TEST(Percentile, IsLinearBetweenValues) {

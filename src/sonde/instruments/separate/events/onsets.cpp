@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <numbers>
 #include <optional>
 
+#include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/math/fft1d.h"
+#include "sonde/engine/math/window.h"
 
 namespace sonde::separate {
 namespace {
@@ -88,6 +89,7 @@ class BandSpectrum {
     const View<float, 2> lines(windowed_.data(), frames_at_once, frame);
     const View<std::complex<float>, 2> spectra(spectra_.data(), frames_at_once, fft_.frequencies());
     for (Index begin = 0; begin < frames; begin += frames_at_once) {
+      check_interrupt();
       const Index here = std::min(frames_at_once, frames - begin);
       for (Index t = 0; t < here; ++t) {
         const Index start = (begin + t) * flux_hop - frame / 2;
@@ -162,6 +164,7 @@ std::vector<Curve> level_curves(View<const float, 2> samples, Index rate, const 
     Curve curve{.hop = hop, .before = peaks ? hop : 0, .after = reach + hop};
     const auto channel = samples[c];
     for (Index centre = 0; centre < channel.extent[0] + hop; centre += hop) {
+      check_interrupt();
       double sum = 0, peak = 0;
       for (Index i = std::max<Index>(0, centre - reach); i < std::min(channel.extent[0], centre + reach); ++i) {
         const auto x = static_cast<double>(channel(i));
@@ -231,6 +234,7 @@ std::vector<Onset> onsets_of(const Curve& curve, View<const float, 1> samples, I
   const std::vector<double> prominence = flux ? std::vector<double>() : prominences(curve.values, settings.floor_db);
   std::vector<std::pair<Index, Onset>> tops;  // with their places on the curve
   for (Index i = 0; i < curve.count(); ++i) {
+    check_interrupt();
     if (!is_highest(curve, i, 1)) continue;
     Index found = i;
     double strength = curve.at(i);
@@ -306,12 +310,8 @@ std::vector<Onset> spaced(const std::vector<Onset>& onsets, Index gap) {
 }  // namespace
 
 std::vector<float> hann(Index length) {
-  std::vector<float> window;
-  for (Index n = 0; n < length; ++n) {
-    const double turn = 2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(length);
-    window.push_back(static_cast<float>(0.5 - 0.5 * std::cos(turn)));
-  }
-  return window;
+  const std::vector<double> window = hann_window(length);
+  return {window.begin(), window.end()};
 }
 
 std::vector<double> prominences(const std::vector<double>& heights, double outside) {

@@ -54,7 +54,7 @@ struct Onset {
 /// Memory: one number for each frame beside the samples. Costs 5 N log2 N of each frame.
 [[nodiscard]] std::vector<Onset> find_onsets(View<const float, 2> samples, Index rate, const OnsetSettings& settings);
 
-/// The periodic Hann window.
+/// hann_window() in float32.
 [[nodiscard]] std::vector<float> hann(Index length);
 
 /// The topographic prominence of every element: its height above the higher one of the lowest places on the ways to

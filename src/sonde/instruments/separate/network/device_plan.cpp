@@ -15,6 +15,7 @@
 #include "sonde/engine/device/pinned.h"
 #include "sonde/engine/device/run_body.h"
 #include "sonde/engine/math/fft1d.h"
+#include "sonde/engine/math/window.h"
 #include "sonde/instruments/separate/network/network_device.h"
 #include "sonde/instruments/separate/network/step.h"
 #include "sonde/instruments/separate/network/value_memory.h"
@@ -284,7 +285,7 @@ void DevicePlan::Parts::prepare_spectrum() {
     upload(to, numbers.data(), static_cast<Index>(numbers.size()));
     algebra.stream().synchronise();
   };
-  fill(of_spectrum->window, spectrum_window(config));
+  fill(of_spectrum->window, hann_window(config.n_fft));
   fill(of_spectrum->weights, spectrum_weights(config));
   fft.emplace(RealFft1d<float>::prepare(
       {.length = config.n_fft, .batch = config.audio_channels * config.frames(), .device = device}));

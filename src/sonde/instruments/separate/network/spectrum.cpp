@@ -2,13 +2,12 @@
 #include "sonde/instruments/separate/network/spectrum.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 
 #include <fmt/format.h>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/engine/math/window.h"
 #include "sonde/instruments/separate/network/spectrum_shape.h"
 
 namespace sonde::separate {
@@ -30,18 +29,9 @@ SpectrumShape spectrum_shape(const Config& config) {
           .band = config.band()};
 }
 
-std::vector<double> spectrum_window(const Config& config) {
-  std::vector<double> window(static_cast<std::size_t>(config.n_fft));
-  for (Index n = 0; n < config.n_fft; ++n) {
-    window[static_cast<std::size_t>(n)] =
-        0.5 * (1 - std::cos(2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(config.n_fft)));
-  }
-  return window;
-}
-
 std::vector<double> spectrum_weights(const Config& config) {
   const SpectrumShape shape = spectrum_shape(config);
-  const std::vector<double> window = spectrum_window(config);
+  const std::vector<double> window = hann_window(config.n_fft);
   std::vector<double> weights(static_cast<std::size_t>(config.chunk));
   for (Index i = 0; i < config.chunk; ++i) {
     const Index p = i + config.n_fft / 2;
@@ -73,7 +63,7 @@ Spectrum<Real>::Spectrum(const Config& config, RealFft1d<Real> fft)
       fft_(std::move(fft)),
       windows_(static_cast<std::size_t>(config.frames() * config.n_fft)),
       lines_(static_cast<std::size_t>(config.frames() * fft_.frequencies())) {
-  const std::vector<double> window = spectrum_window(config), weights = spectrum_weights(config);
+  const std::vector<double> window = hann_window(config.n_fft), weights = spectrum_weights(config);
   window_.assign(window.begin(), window.end());
   weight_.assign(weights.begin(), weights.end());
 }

@@ -30,8 +30,6 @@ struct SpectrumShape {
 
 [[nodiscard]] SpectrumShape spectrum_shape(const Config& config);
 
-/// (n_fft): w of spectrum.h.
-[[nodiscard]] std::vector<double> spectrum_window(const Config& config);
 /// (chunk): 1 / (n_fft sum over t of w^2) at each sample. Throws Error(bad_input) where the windows leave one
 /// uncovered.
 [[nodiscard]] std::vector<double> spectrum_weights(const Config& config);

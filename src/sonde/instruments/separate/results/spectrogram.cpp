@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <numbers>
 
 #include "sonde/engine/base/interrupt.h"
+#include "sonde/engine/math/window.h"
 #include "sonde/instruments/separate/audio/audio_reader.h"
 
 namespace sonde::separate {
@@ -75,12 +75,9 @@ std::vector<double> centres(double low, double high, Index count) {
 BandPowers::BandPowers(const SpectrogramStyle& style, Index rate)
     : bands_(style.bands),
       fft_(RealFft1d<double>::prepare({.length = window})),
-      weights_(window),
+      weights_(hann_window(window)),
       weighted_(window),
       spectrum_(static_cast<std::size_t>(fft_.frequencies())) {
-  for (Index i = 0; i < window; ++i)
-    weights_[static_cast<std::size_t>(i)] =
-        0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(window));
   // The edges of bands, in frequencies of the transform; a band holds one at least.
   for (Index b = 0; b <= bands_; ++b)
     edges_.push_back(
