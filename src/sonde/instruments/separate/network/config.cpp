@@ -61,6 +61,8 @@ void check_groups(const Config& config, Findings& findings) {
 }
 
 void check_times(const Config& config, Findings& findings) {
+  // Of odd windows one frame fewer fits into a chunk, and the last one reaches behind what is reflected.
+  if (config.n_fft % 2 != 0) findings.add(fmt::format("audio.n_fft = {}; expected an even number", config.n_fft));
   if (config.n_fft / 2 >= config.chunk) {
     findings.add(fmt::format("audio.chunk_size = {}; expected more than audio.n_fft / 2 = {}, which is reflected",
                              config.chunk, config.n_fft / 2));

@@ -88,6 +88,10 @@ TEST(Config, NamesTheFieldsThatDoNotFit) {
   EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { check(config); }),
             "error: audio.chunk_size = 3967; expected a multiple of audio.hop_length = 128");
   config = case_a().config;
+  config.n_fft = 511, config.dim_f = 256;
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { check(config); }),
+            "error: audio.n_fft = 511; expected an even number");
+  config = case_a().config;
   config.dim_f = 260;
   EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { check(config); }),
             "error: audio.dim_f = 260; expected at most audio.n_fft / 2 + 1 = 257");
