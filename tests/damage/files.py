@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import shutil
+import struct
 import subprocess
 
 import h5py
@@ -43,7 +44,7 @@ class Maker:
         groups = {"stem": (self._detector_files, self._plain_arrays, self._foreign_scans), "ptycho": (self._ptychography,),
                   "neoclassical": (self._transport, self._reports),
                   "maxwell": (self._radar, self._radar_frames, self._radar_lines, self._radar_inversion),
-                  "separate": (self._networks,)}
+                  "separate": (self._networks, self._audio, self._drums)}
         for instrument, makers in groups.items():
             if subprocess.run([self.program, instrument, "--help"], capture_output=True, check=False).returncode == 0:
                 for make in makers:
@@ -347,6 +348,52 @@ class Maker:
             self._add(folder, [checkpoint, checkpoint, "config.yaml"], (f"separate info --checkpoint {checkpoint} --memory 200M",
                                                                         "separate info --checkpoint formula:1 --model config.yaml",
                                                                         f"separate convert {checkpoint} out.safetensors --memory 200M"))
+
+    def _song(self, folder: pathlib.Path, name: str = "song.aiff", rate: int = 22050, seconds: float = 0.6) -> None:
+        """Three hits of noise on two channels, as AIFF of 16 bits."""
+        numbers = np.random.default_rng(6)
+        since = np.arange(int(rate * seconds)) % int(0.2 * rate)
+        samples = (8000 * numbers.normal(size=(2, since.size)) * np.exp(-since / 500)).astype(">i2")
+        exponent = rate.bit_length() - 1  # the rate as a number of 80 bits
+        common = struct.pack(">hIhHQ", 2, since.size, 16, 16383 + exponent, rate << 63 - exponent)
+        sound = bytes(8) + samples.T.tobytes()
+        chunks = b"COMM" + struct.pack(">I", len(common)) + common + b"SSND" + struct.pack(">I", len(sound)) + sound
+        (folder / name).write_bytes(b"FORM" + struct.pack(">I", 4 + len(chunks)) + b"AIFF" + chunks)
+
+    def _audio(self) -> None:
+        """A song in each format, and a network of no size."""
+        made = self._folder("audio")
+        self._song(made)
+        (made / "net.yaml").write_text(
+            "audio: {chunk_size: 2016, dim_f: 16, hop_length: 32, n_fft: 64, sample_rate: 22050}\n"
+            "model: {act: gelu, bottleneck_factor: 2, growth: 2, norm: InstanceNorm, num_blocks_per_scale: 1, num_channels: 2, num_scales: 1,\n"
+            "        num_subbands: 2, scale: [2, 2]}\n"
+            "training: {instruments: [snare, other], target_instrument: ~}\n"
+            "inference: {num_overlap: 2}\n")
+        network = "--checkpoint formula:1 --model net.yaml --memory 200M"
+        for name, words in (("wav", "wav --subtype pcm16"), ("flac", "flac --subtype pcm16"), ("ogg", "ogg"), ("mp3", "mp3"), ("aiff", "")):
+            folder = self._folder(f"audio_{name}")
+            shutil.copyfile(made / "net.yaml", folder / "net.yaml")
+            if words:
+                self._sonde(made, f"separate run song.aiff {network} -o . --mix song=mixture --template {{stem}} --format {words}")
+            shutil.copyfile(made / f"song.{name}", folder / f"song.{name}")
+            self._add(folder, [f"song.{name}"], (f"separate run song.{name} {network} -o out --overlap 1",
+                                                 f"separate midi snare=song.{name} -o out.mid --memory 200M",
+                                                 f"separate eval song.{name} song.{name} -o out.csv --memory 200M"))
+        shutil.rmtree(made)
+
+    def _drums(self) -> None:
+        """What was played, as a MIDI file and as a table; stems and their summary as a page."""
+        folder = self._folder("drums")
+        self._song(folder, "snare.aiff")
+        self._sonde(folder, "separate midi snare.aiff -o played.mid --events played.csv")
+        score = "separate midi snare.aiff --memory 200M --reference"
+        self._add(folder, ["played.mid", "played.csv"], (f"{score} played.mid", f"{score} played.csv"))
+        folder = self._folder("stems")
+        shutil.copyfile(self.root / "audio_wav/song.wav", folder / "song.wav")
+        shutil.copyfile(self.root / "audio_wav/net.yaml", folder / "net.yaml")
+        self._sonde(folder, "separate run song.wav --checkpoint formula:1 --model net.yaml -o . --overlap 1")
+        self._add(folder, ["song/separation.json", "song/snare.wav"], ("view song --dry-run",))
 
     def _reports(self) -> None:
         folder = self._folder("report")
