@@ -250,6 +250,10 @@ TEST_F(SeparateProgram, RefusesARunBeforeItBegins) {
       {with({"--precision", "tf32"}), 8, "--precision = tf32: the CPU does not compute in it"},
       {with({"--clip", "float", "--format", "flac"}), 3, "--clip = float: only WAV holds floating point"},
       {with({"--chunk", "64512", "--dim-t", "64"}), 2, "--chunk and --dim-t say the same in two ways"},
+      {with({"--chunk", "12345"}), 3,
+       "--chunk = 12345; expected 1024 (N - 1) samples with N a multiple of 8\nhint: use --chunk 7168 or --chunk "
+       "15360"},
+      {with({"--dim-t", "7"}), 3, "--dim-t = 7; expected a multiple of 8\nhint: use --dim-t 8"},
       {with({"--batch", "0"}), 2, "--batch = 0; expected auto or a whole number from 1 on"},
       {with({"--residual", "kik"}), 3, "--residual: unknown stem \"kik\"; did you mean \"kick\"?"},
       {with({"--device", "cuda"}), 6, ""},

@@ -270,6 +270,7 @@ void run_separation(const RunOptions& options, Run& run) {
   }
   auto reading = run.report().phase("read");
   const Model model = options.model.open(run);
+  run.say(fmt::format("config      {}: {}", model.configuration.value, model.configuration.because));
   const Config config = options.config_of(model);
   SeparationSettings settings = options.settings(config);
   check(demix_settings(config, settings));

@@ -27,6 +27,25 @@ double seconds_of(const std::string& text) {
   return seconds;
 }
 
+/// A chunk that was asked for, in frames or in samples, has whole hops, and frames that are divided on every scale.
+void require_whole_chunk(const Config& config, bool in_frames) {
+  Index step = 1;
+  for (Index i = 0; i < config.scales; ++i) step *= config.scale_time;
+  if (config.chunk % config.hop == 0 && config.frames() % step == 0) return;
+  std::vector<std::string> near;
+  const Index above = (config.frames() / step + 1) * step;
+  for (const Index frames : {above - step, above}) {
+    const Index samples = config.hop * (frames - 1);
+    const Index number = in_frames ? frames : samples;
+    if (samples > config.n_fft / 2) near.push_back(setting(in_frames ? "dim_t" : "chunk", std::to_string(number)));
+  }
+  Error error(ErrorKind::bad_input,
+              in_frames ? fmt::format("{} = {}; expected a multiple of {}", setting("dim_t"), config.frames(), step)
+                        : fmt::format("{} = {}; expected {} (N - 1) samples with N a multiple of {}", setting("chunk"),
+                                      config.chunk, config.hop, step));
+  throw near.empty() ? error : error.hint("use " + join_words(near, " or "));
+}
+
 }  // namespace
 
 void RunOptions::describe(Fields& fields) {
@@ -166,6 +185,7 @@ Config RunOptions::config_of(const Model& of) const {
   if (overlap) config.overlap = *overlap;
   if (chunk) config.chunk = *chunk;
   if (frames) config.chunk = config.hop * (*frames - 1);
+  if (chunk || frames) require_whole_chunk(config, frames.has_value());
   check(config);
   return config;
 }

@@ -12,7 +12,6 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
-#include "sonde/engine/run/write_charts.h"
 
 namespace sonde::separate {
 namespace {
@@ -69,7 +68,7 @@ std::size_t stem_midi_bytes(double seconds) {
 void write_stem_midi(const StemMidi& midi, Run& run) {
   const EventSettings settings;
   const auto stems = find_in_stems(midi.stems, settings, run.results()["drums"], run);
-  write_text_file(midi.path, midi_bytes(midi_tracks(stems, settings), {}), run);
+  write_text_file(midi.path, midi_bytes(midi_tracks(stems, settings), {}), run, wide_column);
 }
 
 std::vector<StemEvents> find_in_stems(const std::vector<StemFile>& files, const EventSettings& settings,
@@ -83,11 +82,12 @@ std::vector<StemEvents> find_in_stems(const std::vector<StemFile>& files, const 
   return stems;
 }
 
-void write_text_file(const std::string& path, const std::string& text, Run& run) {
+void write_text_file(const std::string& path, const std::string& text, Run& run, int column) {
   AtomicFile file(path);
   file.write(text);
   file.commit();
-  wrote(path, run);
+  run.results()["files"].push_back(path);
+  run.say(fmt::format("{:<{}}{}", "wrote", column, path));
 }
 
 }  // namespace sonde::separate
