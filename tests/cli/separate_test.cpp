@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/cli/browser.h"
 #include "tests/cli/instrument_program.h"
 #include "tests/support/data.h"
+#include "tests/support/python.h"
 
 namespace sonde {
 namespace {
@@ -108,7 +110,8 @@ TEST_F(SeparateProgram, WrongInputEndsWithItsStatusAndWritesNothing) {
       {{"convert", model, file("out.ckpt")}, 2, "expected a name that ends in .safetensors"},
       {{"convert", model, file("no/out.safetensors")}, 5, "out.safetensors"},
       {{"convert", at("checkpoints/bad_offsets.safetensors"), file("out.safetensors")}, 3, "data_offsets"},
-      {{"convert", model, file("out.safetensors"), "--state-key", "ema"}, 2, "has no \"ema\""}};
+      {{"convert", model, file("out.safetensors"), "--state-key", "ema"}, 2, "has no \"ema\""},
+      {{"plot", at("a_instancenorm_gelu/info.json"), "-o", file("p.svg")}, 3, "has no quality of stems"}};
   for (const Wrong& wrong : table) expect_refused(wrong);
 }
 
@@ -204,6 +207,40 @@ struct Drums {
     return {"run", mixture, "--checkpoint", checkpoint, "-o", output, "--seconds", "4", "--overlap", "8"};
   }
 };
+
+TEST_F(SeparateProgram, ARunThatIsWatchedShowsItsStemsAsTheyGrow) {
+  std::ofstream(file("small.yaml"))
+      << "audio: {chunk_size: 3968, dim_f: 192, hop_length: 128, n_fft: 512}\n"
+      << "model: {act: gelu, bottleneck_factor: 4, growth: 8, norm: InstanceNorm, num_blocks_per_scale: 2, "
+         "num_channels: 16, num_scales: 2, num_subbands: 4, scale: [2, 2]}\ntraining: {instruments: [kick, snare]}\n";
+  ASSERT_EQ(command({"simulate", "-o", file("loop"), "--seconds", "4"}).status, 0);
+  // An overlap that takes minutes.
+  const testing::Program program({"separate", "run", file("loop/mixture.wav"), "--checkpoint", "formula:1", "--model",
+                                  file("small.yaml"), "-o", file("out"), "--overlap", "1000", "--preview", "--live",
+                                  "0"});
+  const std::string url = testing::address_of(program);
+  ASSERT_FALSE(url.empty()) << program.error_so_far();
+  const std::string output = testing::python(std::string(testing::browser) + R"python(
+print([panel['id'] for panel in page['panels']])
+for text in texts():
+    assert text['type'] != 'error', text
+    if text['type'] != 'event' or text['event'] != 'panel/stems': continue
+    stems = text['options']
+    if any(y is not None for curve in stems['curves'] for y in curve['y']) and 'pass 2 of' in stems['hint']: break
+print([curve['name'] for curve in stems['curves']], len(stems['places']), stems['x']['last'], stems['hint'])
+send({'id': 1, 'command': 'stop'})
+for text in texts():
+    if text['type'] == 'event' and text['event'] == 'panel/run' and text['options']['stopping']: break
+)python",
+                                             url);
+  EXPECT_THAT(output, AllOf(HasSubstr("['run', 'stems', 'work', 'given']"),
+                            HasSubstr("['kick', 'snare'] 400 4.0 mixture.wav, pass 2 of 1000")));
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.status, 130) << ended.err;
+  // The stems of the passes that have ended are complete.
+  EXPECT_EQ(testing::names_in(file("out/mixture")),
+            (std::vector<std::string>{"kick.wav", "separation.json", "separation.part", "snare.wav"}));
+}
 
 TEST_F(SeparateProgram, ContinuesAfterCtrlCWithTheSameStems) {
   SONDE_NEED_DATA(data);

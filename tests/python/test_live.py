@@ -19,7 +19,7 @@ LONG = {
     "stem validate", "stem load", "stem image", "stem convert", "stem simulate",
     "ptycho run", "ptycho resume", "ptycho direct", "ptycho sweep", "ptycho orient", "ptycho simulate",
     "neoclassical run", "neoclassical scan", "neoclassical database", "neoclassical boozer", "neoclassical convergence", "neoclassical profile",
-    "maxwell run", "maxwell gradient", "maxwell born", "maxwell fwi", "maxwell verify",
+    "maxwell run", "maxwell gradient", "maxwell born", "maxwell fwi", "maxwell verify", "separate run",
 }
 
 

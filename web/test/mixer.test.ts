@@ -62,6 +62,10 @@ beforeAll(async () => {
     writeWav(at(`${song}/bass.wav`), BASS);
   }
   writeWav(at("song/mixture.wav"), MIXTURE);
+  writeWav(at("trusted/kick.wav"), [KICK]);
+  writeWav(at("trusted/snare.wav"), [SNARE]);
+  const agreement_db_over_time = [12, 10, null, 11, 14, 9];
+  writeFileSync(at("trusted/separation.json"), JSON.stringify({ quality: { seconds: 1, passes: 4, stems: [{ name: "kick", agreement_db: 11.5, agreement_db_over_time }] } }));
   writeWav(at("out/second/vocals.wav"), BASS);
   // More than a quarter of an hour.
   writeWav(at("long/kick.wav"), [new Float32Array(1000 * 901)], 1000);
@@ -278,6 +282,17 @@ it("draws waveforms and spectrograms, also of a part", async () => {
   await expect.poll(colours).toBeGreaterThan(10);
   await page.keyboard.press("+");
   await expect.poll(wave).not.toBe(all);
+});
+
+it("draws how far passes agree on a stem where the summary has it", async () => {
+  await open("trusted");
+  const kick = page.getByRole("group", { name: "kick", exact: true });
+  expect(await kick.getByText("passes agree to").innerText()).toBe("4 passes agree to 11.5 dB");
+  const bars = async () => (await kick.getByRole("img", { name: /^Agreement of passes on kick/ }).locator("path").getAttribute("d"))?.match(/M/g)?.length;
+  expect(await bars()).toBe(5);
+  await page.keyboard.press("+");
+  expect(await bars()).toBe(2);
+  expect(await page.getByRole("img", { name: /Agreement of passes on snare/ }).count()).toBe(0);
 });
 
 it("shows one of several songs", async () => {

@@ -17,11 +17,21 @@ export interface EventNumber {
   value: number;
 }
 
+/** How far passes of a separation agree on a stem: it is so many dB above the deviation of single ones; null in silence. */
+export interface Agreement {
+  seconds: number;
+  passes: number;
+  all: number | null;
+  db: (number | null)[];
+}
+
 export interface TrackOptions {
   name: string;
   format: string;
   /** Of stems of drums only. */
   numbers?: EventNumber[];
+  /** Of stems that were separated with `--quality`. */
+  agreement?: Agreement;
 }
 
 export interface SongOptions {

@@ -61,7 +61,7 @@ std::vector<Index> spread_parts(Index overlap) {
 std::vector<Pass> passes_of(const Config& config, const SeparationSettings& settings) {
   const std::vector<Change> changes = changes_of(config, settings.tta);
   std::vector<Pass> passes;
-  if (settings.preview) {
+  if (settings.in_parts()) {
     for (const Change change : changes) {
       for (const Index part : spread_parts(settings.overlap)) passes.push_back({.part = part, .changes = {change}});
     }

@@ -42,8 +42,8 @@ struct Pass {
   std::vector<Change> changes{Change::none};  ///< the mean of these is what counts
 };
 
-/// The passes that give the result of one file together. With `preview` the first one has few chunks, and each later
-/// one as different ones as possible, so that the mean so far gains most.
+/// The passes that give the result of one file together. With `preview` or `quality` the first one has few chunks, and
+/// each later one as different ones as possible, so that the mean so far gains most.
 [[nodiscard]] std::vector<Pass> passes_of(const Config& config, const SeparationSettings& settings);
 /// Calls of TimedNetwork that a pass over so many samples takes.
 [[nodiscard]] Index calls_of(const Pass& pass, const DemixSettings& joining, Index samples);

@@ -27,7 +27,7 @@ std::string origin_of(const SeparationTask& task, const SeparationSettings& sett
                      std::filesystem::path(task.input).filename().string(), file_bytes(task.input).value_or(0), changed,
                      settings.overlap, settings.policy == Policy::fade ? "fade" : "uniform", config.chunk,
                      settings.shifts, settings.tta) +
-         (settings.preview ? "preview\n" : "") +
+         (settings.in_parts() ? "in parts\n" : "") + (settings.quality ? "quality\n" : "") +
          fmt::format("start {} s\nseconds {}\ndownmix {}\nnan {}\nresample_quality {}\n", reading.from_s,
                      reading.seconds, static_cast<int>(reading.downmix), static_cast<int>(reading.non_finite),
                      static_cast<int>(reading.quality)) +
@@ -84,6 +84,7 @@ Value summary_of(const SeparationTask& task, const SeparationResult& result, con
   summary["zeroed_samples"] = result.zeroed;
   summary["gain"] = result.written.gain;
   summary["consistency_db"] = result.written.consistency_db;
+  if (!result.quality.is_null()) summary["quality"] = result.quality;
   for (std::size_t i = 0; i < task.outputs.size(); ++i) {
     Value& stem = summary["stems"].push_back(Value::object());
     stem["name"] = task.outputs[i].name;

@@ -38,7 +38,7 @@ Array separate_samples(View<const float, 2> samples, const SeparationSettings& s
   ProgressMeter meter("separating", chunk_count(joining, all) * settings.shifts, "chunks");
   TimedNetwork timed(config, settings.tta, network, meter);
   SeparationSettings at_once = settings;
-  at_once.preview = false;  // nothing of it is seen before the end
+  at_once.preview = at_once.quality = false;  // nothing of it is seen before the end
   const std::vector<Pass> passes = passes_of(config, at_once);
   const auto call = [&timed](View<const float, 2> chunk, View<float, 3> stems) { timed(chunk, stems); };
   Array made = Array::zeros(Device::cpu(), {joining.stems, channels, all}, DType::f32);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "sonde/engine/base/as_error.h"
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
@@ -21,6 +23,7 @@
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/separate/run/passes.h"
+#include "sonde/instruments/separate/run/quality.h"
 #include "sonde/instruments/separate/run/record.h"
 
 namespace sonde::separate {
@@ -87,10 +90,13 @@ struct Separated {
   SeparationResult result;
 };
 
-/// Removes what is kept of a file, unless a later run is to continue it.
+/// Because of the present exception: removes what is kept of a file, unless somebody ended the work and a later run is
+/// to continue it.
 void abandon(Spool& spool) {
+  const ErrorKind kind = as_error(std::current_exception(), "").kind();
+  const bool ended = kind == ErrorKind::interrupted || kind == ErrorKind::terminated;
   const bool nothing = spool.pass() == 0 && spool.finished() == 0;
-  if (nothing || !interrupt_requested()) spool.remove();
+  if (nothing || !ended) spool.remove();
 }
 
 /// The stems as they are in the spool, and their summary.
@@ -115,7 +121,8 @@ class FileSeparation {
     const std::string origin = origin_of(task, settings_, config_);
     const Spool::Layout layout{.channels = config_.audio_channels,
                                .stems = static_cast<Index>(config_.stems().size()),
-                               .means = settings_.preview};
+                               .means = settings_.in_parts(),
+                               .variances = settings_.quality};
     std::optional<Spool> kept = settings_.resume ? Spool::resume(kept_path(task), origin, layout) : std::nullopt;
     if (!kept) kept.emplace(Spool::begin(kept_path(task), origin, layout));
     Separated made{.task = task,
@@ -151,6 +158,7 @@ class FileSeparation {
     TimedNetwork network(config_, settings_.tta, network_, meter);
     network.reserve(calls);
 
+    if (settings_.watching.begin) settings_.watching.begin(made.task.input, block->frames);
     if (spool.pass() == 0) {
       first_pass(passes.front(), joining, network, block, made);
     } else {
@@ -176,6 +184,7 @@ class FileSeparation {
     network.change(pass.changes);
     std::optional<Demixer> demixer;
     const auto append = [&](View<const float, 2> mixture, View<const float, 3> stems) {
+      watch(made, spool.finished(), stems);
       spool.append(mixture, stems, demixer->weights());
     };
     demixer.emplace(joining, std::ref(network), append, spool.finished());
@@ -198,8 +207,9 @@ class FileSeparation {
     std::optional<Demixer> demixer;
     const auto add = [&](View<const float, 2>, View<const float, 3> stems) {
       const Index first = shift + spool.finished();
+      watch(made, first, stems);
       if (pass.part) return spool.weigh_in(first, stems, demixer->weights());
-      if (settings_.preview) return spool.weigh_in(first, stems, pass.shift);
+      if (settings_.in_parts()) return spool.weigh_in(first, stems, pass.shift);
       spool.add(first, stems);
     };
     demixer.emplace(joining, std::ref(network), add, spool.finished());
@@ -216,6 +226,10 @@ class FileSeparation {
     demixer->finish();
     note(*demixer, pass, made.result);
     spool.end_pass();
+  }
+
+  void watch(const Separated& made, Index first, View<const float, 3> stems) const {
+    if (settings_.watching.stems) settings_.watching.stems(made.spool.pass(), made.result.passes, first, stems);
   }
 
   void note(const Demixer& demixer, const Pass& pass, SeparationResult& result) const {
@@ -247,9 +261,30 @@ class FileSeparation {
   Feed<Block>& feed_;
 };
 
+/// From the spool, over time.
+Value quality_of(const Separated& made, const Config& config) {
+  const Spool& spool = made.spool;
+  constexpr Index at_a_time = 16384;
+  QualityMeter meter(config.sample_rate, spool.layout().channels, spool.layout().stems);
+  std::vector<float> frames;
+  const Index width = spool.frame();
+  for (Index first = 0; first < spool.samples(); first += at_a_time) {
+    check_interrupt();
+    const Index count = std::min(at_a_time, spool.samples() - first);
+    frames.resize(static_cast<std::size_t>(count * width));
+    spool.read(first, frames);
+    for (Index i = 0; i < count; ++i) {
+      const float* const frame = frames.data() + i * width;
+      meter.add(frame, frame + spool.layout().channels, frame + width - spool.layout().stems);
+    }
+  }
+  return quality_value(meter.quality(), config.stems(), made.result.passes);
+}
+
 /// The stems into their files.
-SeparationResult write(Separated made, const SeparationSettings& settings) {
+SeparationResult write(Separated made, const SeparationSettings& settings, const Config& config) {
   try {
+    if (settings.quality) made.result.quality = quality_of(made, config);
     write_files(made, settings);
   } catch (...) {
     abandon(made.spool);
@@ -276,7 +311,7 @@ Index network_passes(const Config& config, const SeparationSettings& settings, I
 
 std::size_t bytes_for(const Config& config, const SeparationSettings& settings) {
   DemixSettings joining = demix_settings(config, settings);
-  if (settings.preview) joining.part = 0;
+  if (settings.in_parts()) joining.part = 0;
   const Index chunk = joining.channels * joining.chunk;
   const Index blocks = static_cast<Index>(blocks_ahead) * 4 * samples_at_once * joining.channels;
   const Index numbers = blocks + (settings.tta ? chunk * (1 + joining.stems) : 0);
@@ -285,7 +320,8 @@ std::size_t bytes_for(const Config& config, const SeparationSettings& settings) 
 
 double kept_bytes(const Config& config, const SeparationSettings& settings, Index samples) {
   const Index stems = static_cast<Index>(config.stems().size());
-  const Index numbers = config.audio_channels * (1 + stems) + (settings.preview ? 1 : 0);
+  const Index numbers =
+      config.audio_channels * (1 + stems) + (settings.in_parts() ? 1 : 0) + (settings.quality ? stems : 0);
   return static_cast<double>(sizeof(float)) * static_cast<double>(samples * numbers);
 }
 
@@ -322,8 +358,8 @@ void separate_files(const std::vector<SeparationTask>& tasks, const SeparationSe
       throw;
     }
     written = i;
-    writing = std::async(std::launch::async, in_this_run([made = std::move(made), &settings]() mutable {
-                           return write(std::move(made), settings);
+    writing = std::async(std::launch::async, in_this_run([made = std::move(made), &settings, &config]() mutable {
+                           return write(std::move(made), settings, config);
                          }));
   }
   wait();

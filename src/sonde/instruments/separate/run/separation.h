@@ -38,11 +38,20 @@ struct SeparationSettings {
   /// Writes the stems after every pass over a file, of which the first one has a chunk for each sample only; each later
   /// one makes them better, and the last ones are the same up to the rounding of sums.
   bool preview = false;
+  /// Finds out how far passes over the file agree; the same passes as of a preview.
+  bool quality = false;
+  [[nodiscard]] bool in_parts() const { return preview || quality; }
   bool resume = false;  ///< continues where an earlier run was interrupted, and skips what is complete
   /// What else decides the samples (the network), in lines of text: no other run's work is continued.
   std::string origin{};
   /// What is said of the network in every summary; called on the thread that writes.
   std::function<Value()> about = [] { return Value::object(); };
+  /// Called when a file is begun, and for its stems as they are joined, on the thread that separates: for those who
+  /// watch.
+  struct Watching {
+    std::function<void(const std::string& input, Index samples)> begin{};
+    std::function<void(Index pass, Index passes, Index first, View<const float, 3> stems)> stems{};
+  } watching{};
   /// Called when the stems of a preview have their names, on the thread that separates.
   std::function<void(const SeparationTask&, const SeparationResult&)> refined{};
 };
@@ -68,6 +77,7 @@ struct SeparationResult {
   Index chunks = 0, unweighted = 0, zeroed = 0;
   Index passes = 1, passes_done = 0;  ///< over the file; all are done but in a preview
   WrittenStems written;
+  Value quality{};  ///< as quality_value() says; null unless it was asked for
   SeparationTimes times;
 };
 

@@ -168,7 +168,11 @@ void Spool::append(View<const float, 2> mixture, View<const float, 3> stems, Vie
       }
     }
     if (layout_.means) {
-      for (Index i = 0; i < now; ++i) frames_[static_cast<std::size_t>((i + 1) * width - 1)] = weights(from + i);
+      for (Index i = 0; i < now; ++i) {
+        float* const to = frames_.data() + i * width + weight_at();
+        *to = weights(from + i);
+        std::fill(to + 1, frames_.data() + (i + 1) * width, 0.0F);
+      }
     }
     transfer_frames(true, state_.finished + from, now);
   }
@@ -202,21 +206,27 @@ void Spool::add(Index first, View<const float, 3> stems) {
   });
 }
 
-/// Moves the mean of a sample by this part of the way to its new stems.
+/// Moves the mean of a sample by this part of the way to its new stems. Its variance follows (West 1979).
 void Spool::move_mean(float* frame, float part, View<const float, 3> stems, Index i) const {
   const Index channels = layout_.channels;
   for (Index s = 0; s < layout_.stems; ++s) {
+    float squares = 0;
     for (Index c = 0; c < channels; ++c) {
       float& mean = frame[(1 + s) * channels + c];
-      mean += part * (stems(s, c, i) - mean);
+      const float way = stems(s, c, i) - mean;
+      mean += part * way;
+      squares += way * way;
     }
+    if (!layout_.variances) continue;
+    float& variance = frame[weight_at() + 1 + s];
+    variance = (1 - part) * (variance + part * squares / static_cast<float>(channels));
   }
 }
 
 void Spool::weigh_in(Index first, View<const float, 3> stems, View<const float, 1> weights) {
   change_frames(first, stems.extent[2], [&](float* frame, Index i) {
     if (weights(i) == 0) return;
-    float& weight = frame[this->frame() - 1];
+    float& weight = frame[weight_at()];
     weight += weights(i);
     move_mean(frame, weights(i) / weight, stems, i);
   });

@@ -19,7 +19,8 @@ class Spool {
  public:
   struct Layout {
     Index channels = 2, stems = 1;
-    bool means = false;  ///< not sums
+    bool means = false;      ///< not sums
+    bool variances = false;  ///< of what came so far around the mean, for each stem; only with means
   };
   /// A new file, in place of what an earlier run left. `origin` is what decides the samples, in lines of text. Throws
   /// Error(io), and Error(bad_input) where there is a file that sonde did not write, or another run is at work on it.
@@ -49,8 +50,11 @@ class Spool {
   void weigh_in(Index first, View<const float, 3> stems, Index results);
   void end_pass();
 
-  /// Numbers of a sample: the channels of the mixture, then those of each stem, then the weight where means are kept.
-  [[nodiscard]] Index frame() const { return layout_.channels * (1 + layout_.stems) + (layout_.means ? 1 : 0); }
+  /// Numbers of a sample: the channels of the mixture, then those of each stem, then the weight where means are kept,
+  /// then the variance of each stem, the mean of its channels, where variances are.
+  [[nodiscard]] Index frame() const {
+    return weight_at() + (layout_.means ? 1 : 0) + (layout_.variances ? layout_.stems : 0);
+  }
   [[nodiscard]] const Layout& layout() const { return layout_; }
   /// Samples [first, first + to.size() / frame()), one after the other.
   void read(Index first, std::vector<float>& to) const;
@@ -73,6 +77,7 @@ class Spool {
   /// Calls change(numbers of a sample, their place in `stems`) for each sample of the next ones of a later pass.
   template <class Change>
   void change_frames(Index first, Index count, Change&& change);
+  [[nodiscard]] Index weight_at() const { return layout_.channels * (1 + layout_.stems); }
   void move_mean(float* frame, float part, View<const float, 3> stems, Index i) const;
 
   std::string path_;

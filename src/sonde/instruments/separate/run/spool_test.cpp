@@ -72,6 +72,20 @@ TEST(Spool, KeepsTheMeanOfWhatCameWithItsWeight) {
   EXPECT_EQ(frames(spool, 0, 2), (std::vector<float>{1, 40, 400, 4, 2, 20, 200, 0.5}));
 }
 
+TEST(Spool, KeepsTheVarianceOfEachStemAroundItsMean) {
+  const TemporaryFolder folder;
+  Spool spool =
+      Spool::begin(folder.file("a.part"), "x\n", {.channels = 1, .stems = 2, .means = true, .variances = true});
+  const Numbers numbers(1, 1);
+  const std::vector<float> one{1}, three{3}, more{50, 100};
+  spool.append({numbers.mixture.data(), 1, 1}, {numbers.stems.data(), 2, 1, 1}, {one.data(), 1});
+  spool.end_pass();
+  EXPECT_EQ(frames(spool, 0, 1), (std::vector<float>{1, 10, 100, 1, 0, 0}));
+  spool.weigh_in(0, {more.data(), 2, 1, 1}, View<const float, 1>(three.data(), 1));
+  // (30^2 + 3 * 10^2) / 4
+  EXPECT_EQ(frames(spool, 0, 1), (std::vector<float>{1, 40, 100, 4, 300, 0}));
+}
+
 TEST(Spool, CountsAMeanAsOftenAsItIsSaid) {
   const TemporaryFolder folder;
   Spool spool = Spool::begin(folder.file("a.part"), "x\n", {.channels = 1, .stems = 2, .means = true});

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@
 #include "sonde/instruments/separate/verbs/run_report.h"
 #include "sonde/instruments/separate/verbs/stem_midi.h"
 #include "sonde/instruments/separate/verbs/verbs.h"
+#include "sonde/instruments/separate/view/stem_growth.h"
 
 namespace sonde::separate {
 namespace {
@@ -257,6 +259,18 @@ std::unique_ptr<Network> prepare_network(const Config& config, const ParameterVa
   return std::make_unique<Plan>(Plan::prepare(config, values, algorithms));
 }
 
+/// The stems as they grow, for those who watch.
+void watch_growth(StemGrowth& growth, std::mutex& mutex, SeparationSettings& settings) {
+  settings.watching.begin = [&](const std::string& input, Index samples) {
+    const std::lock_guard lock(mutex);
+    growth.begin(std::filesystem::path(input).filename().string(), samples);
+  };
+  settings.watching.stems = [&](Index pass, Index passes, Index first, View<const float, 3> stems) {
+    const std::lock_guard lock(mutex);
+    growth.add(pass, passes, first, stems);
+  };
+}
+
 void run_separation(const RunOptions& options, Run& run) {
   if (options.output.empty()) {
     throw Error(ErrorKind::usage, setting("output") + " is missing")
@@ -331,6 +345,15 @@ void run_separation(const RunOptions& options, Run& run) {
   settings.refined = [&](const SeparationTask& task, const SeparationResult& result) {
     report_preview(task, result, settings, run);
   };
+  StemGrowth growth(config.stems(), config.sample_rate);
+  std::mutex mutex;  // of what is shown meanwhile
+  const auto shown = run.live([&] {
+    const std::lock_guard lock(mutex);
+    LiveState state;
+    state.panels["stems"] = growth.options();
+    return state;
+  });
+  if (run.live_port()) watch_growth(growth, mutex, settings);
   const auto separating = run.report().phase("separate");
   try {
     separate_files(tasks, settings, config, *network, [&](std::size_t task, const SeparationResult& result) {
@@ -375,6 +398,7 @@ Verb run_verb() {
                    {"sonde separate run song.wav --checkpoint m.ckpt -o out --overlap 8 --preview",
                     "Stems after an eighth of the time, which become better until the end"}},
       .plans = true,
+      .watched = Watched{.panels = StemGrowth::panels()},
       .invoke = invocation<RunOptions, run_separation>};
 }
 

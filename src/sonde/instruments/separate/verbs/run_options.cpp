@@ -74,6 +74,11 @@ void RunOptions::describe(Fields& fields) {
   fields.add("preview", preview,
              {.help = "write stems after a first pass that computes each sample once, and better ones after each pass "
                       "that follows; no more work, the last stems up to rounding"});
+  fields.add(
+      "quality", quality,
+      {.help = "how far the stems can be trusted, without true ones: how far passes over the file agree and what "
+               "the stems lack of the mixture, over time, in separation.json; no more work, and stems as with "
+               "preview"});
   fields.heading("network");
   fields.add("batch", batch,
              {.help = "chunks in one pass; they go one after another, whatever N is", .metavar = "N|auto"});
@@ -152,8 +157,13 @@ SampleType RunOptions::sample_type() const {
 }
 
 SeparationSettings RunOptions::settings(const Config& config) const {
-  SeparationSettings made{
-      .overlap = config.overlap, .policy = policy, .shifts = shifts, .tta = tta, .preview = preview, .resume = resume};
+  SeparationSettings made{.overlap = config.overlap,
+                          .policy = policy,
+                          .shifts = shifts,
+                          .tta = tta,
+                          .preview = preview,
+                          .quality = quality,
+                          .resume = resume};
   made.reading = {.rate = config.sample_rate,
                   .channels = config.audio_channels,
                   .from_s = seconds_of(start),

@@ -20,7 +20,7 @@ struct RunOptions {
   std::optional<Index> overlap, chunk, frames;
   Policy policy = Policy::fade;
   Index shifts = 1;
-  bool tta = false, preview = false;
+  bool tta = false, preview = false, quality = false;
   std::string batch = "auto";
   Precision precision = Precision::automatic;
   bool verify_precision = false;

@@ -10,9 +10,31 @@
 #include <string>
 #include <vector>
 
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/engine/report/json.h"
 
 namespace sonde::separate {
+
+namespace {
+
+void report_quality(const Value& quality, Value& told, Run& run) {
+  told["quality"] = quality;
+  std::string line;
+  for (const Value& stem : quality.find("stems")->items()) {
+    const Value* const agreement = stem.find("agreement_db");
+    if (agreement == nullptr || agreement->is_null()) continue;
+    line += fmt::format("{}{} {:.1f} dB", line.empty() ? "" : ", ", text_at(stem, "name"), agreement->as_real());
+  }
+  const Index passes = quality.find("passes")->as_whole();
+  if (passes < 2) {
+    run.say(fmt::format("note: one pass agrees with nothing; use {} 2 or more", setting("overlap")));
+  } else if (!line.empty()) {
+    run.say(fmt::format("agreement   of {} passes: {}", passes, line));
+  }
+}
+
+}  // namespace
 
 void report_file(const SeparationTask& task, const SeparationResult& result, const Config& config, Run& run) {
   Value& told = run.results()["inputs"].push_back(Value::object());
@@ -66,6 +88,7 @@ void report_file(const SeparationTask& task, const SeparationResult& result, con
   run.say(
       fmt::format("network     {:.2f} s for {:.2f} s of audio; all stems together differ from the mixture by {:.1f} dB",
                   times.network, audio_s, result.written.consistency_db));
+  if (!result.quality.is_null()) report_quality(result.quality, told, run);
   if (times.slow_chunks > 0) {
     run.say(fmt::format("times       {} of {} chunks took more than twice the median of {}", times.slow_chunks,
                         result.chunks, format_seconds(times.chunk_median)));
@@ -75,6 +98,8 @@ void report_file(const SeparationTask& task, const SeparationResult& result, con
 void report_preview(const SeparationTask& task, const SeparationResult& result, const SeparationSettings& settings,
                     Run& run) {
   if (result.passes_done > 1) {
+    const bool is_power_of_two = (result.passes_done & (result.passes_done - 1)) == 0;
+    if (!is_power_of_two) return;  // of a large overlap each says little
     run.say(fmt::format("better      {}, {} of {} passes", task.input, result.passes_done, result.passes));
     return;
   }

@@ -68,6 +68,34 @@ std::optional<Track> input_of(const fs::path& folder, const Song& song) {
   return std::nullopt;
 }
 
+/// What the summary says of how far the stems can be trusted.
+void add_agreement(const fs::path& folder, Song& song) {
+  const fs::path summary = folder / "separation.json";
+  if (!is_plain_file(summary)) return;
+  Value quality;
+  try {
+    const Value found = read_json(summary.string());
+    if (const Value* of = found.find("quality")) quality = *of;
+  } catch (const Error&) {
+    return;  // whatever it is, it is no summary of these stems
+  }
+  const Value *const seconds = quality.find("seconds"), *const passes = quality.find("passes"),
+                     *const stems = quality.find("stems");
+  if (seconds == nullptr || passes == nullptr || stems == nullptr || !stems->is_list()) return;
+  for (const Value& stem : stems->items()) {
+    const Value* const db = stem.find("agreement_db_over_time");
+    const auto track = std::find_if(song.tracks.begin(), song.tracks.end(), [&](const Track& each) {
+      return to_lower(each.name) == to_lower(text_at(stem, "name"));
+    });
+    if (db == nullptr || !db->is_list() || track == song.tracks.end()) continue;
+    track->agreement["seconds"] = *seconds;
+    track->agreement["passes"] = *passes;
+    const Value* const all = stem.find("agreement_db");
+    track->agreement["all"] = all != nullptr ? *all : Value();
+    track->agreement["db"] = *db;
+  }
+}
+
 void require_alike(const Song& song) {
   const Track& first = song.tracks.front();
   for (const Track& each : song.tracks) {
@@ -105,7 +133,9 @@ std::optional<Song> song_in(const std::string& folder) {
   const Track& first = song.tracks.front();
   song.rate = first.info.rate;
   song.frames = first.info.frames;
-  if (!made_of) made_of = input_of(place.has_filename() ? place : place.parent_path(), song);
+  const fs::path folder_itself = place.has_filename() ? place : place.parent_path();
+  if (!made_of) made_of = input_of(folder_itself, song);
+  add_agreement(folder_itself, song);
   song.has_mixture = made_of.has_value();
   if (made_of) song.tracks.push_back(*std::move(made_of));
   for (const Track& each : song.tracks) song.channels = std::max(song.channels, each.info.channels);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sonde/engine/base/index.h"
+#include "sonde/engine/options/value.h"
 #include "sonde/instruments/separate/audio/audio_reader.h"
 
 namespace sonde::separate {
@@ -14,6 +15,9 @@ namespace sonde::separate {
 struct Track {
   std::string path, name;  ///< name: of the file, without its ending
   AudioInfo info{};
+  /// How far passes agree on it, from the summary: {"seconds", "passes", "all", "db": [number or null, ...]};
+  /// null without.
+  Value agreement{};
 };
 
 /// Stems that sound together.

@@ -66,6 +66,20 @@ TEST_F(Songs, AnInputOfAnotherLengthOrASummaryThatIsNoneIsIgnored) {
   EXPECT_FALSE(find_songs(file("out")).at(0).has_mixture);
 }
 
+TEST_F(Songs, StemsHaveTheAgreementThatTheSummarySays) {
+  write_wav(file("song/kick.wav"), std::vector<float>(800));
+  write_wav(file("song/snare.wav"), std::vector<float>(800));
+  text("song/separation.json",
+       R"({"quality": {"seconds": 1, "passes": 4, "stems": [{"name": "Kick", "agreement_db": 12, )"
+       R"("agreement_db_over_time": [12, null]}, {"name": "toms", "agreement_db_over_time": [1, 2]}]}})");
+  const Song song = find_songs(file("song")).at(0);
+  const Value& kick = song.tracks[0].agreement;
+  EXPECT_EQ(kick.find("passes")->as_whole(), 4);
+  EXPECT_EQ(kick.find("all")->as_real(), 12);
+  EXPECT_TRUE(kick.find("db")->items().at(1).is_null());
+  EXPECT_TRUE(song.tracks[1].agreement.is_null());
+}
+
 TEST_F(Songs, FoldersWithoutAudioAndFoldersOfScansHaveNone) {
   std::filesystem::create_directories(file("empty"));
   EXPECT_TRUE(find_songs(file("empty")).empty());

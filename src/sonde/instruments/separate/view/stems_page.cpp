@@ -388,6 +388,7 @@ Value options_of(const Track& track, bool mixture) {
   Value told;
   told["name"] = track.name;
   told["format"] = track.info.format;
+  if (!track.agreement.is_null()) told["agreement"] = track.agreement;
   const auto kind = mixture ? std::nullopt : stem_kind(track.name);
   if (!kind) return told;
   DrumSettings settings = EventSettings()[kind->drum];
