@@ -111,6 +111,13 @@ TEST_F(SeparateProgram, WrongInputEndsWithItsStatusAndWritesNothing) {
       {{"convert", model, file("no/out.safetensors")}, 5, "out.safetensors"},
       {{"convert", at("checkpoints/bad_offsets.safetensors"), file("out.safetensors")}, 3, "data_offsets"},
       {{"convert", model, file("out.safetensors"), "--state-key", "ema"}, 2, "has no \"ema\""},
+      {{"ensemble", "a", "-o", file("out")}, 2, "1 folder; expected two or more"},
+      {{"ensemble", "a", "b", "-o", file("out"), "--weights", "1"},
+       2,
+       "expected a number above 0 for each of 2 folders"},
+      {{"ensemble", "a", "b", "-o", file("out"), "--weights", "1,2", "--blend", "max"},
+       2,
+       "min and max take samples as they are"},
       {{"plot", at("a_instancenorm_gelu/info.json"), "-o", file("p.svg")}, 3, "has no quality of stems"}};
   for (const Wrong& wrong : table) expect_refused(wrong);
 }

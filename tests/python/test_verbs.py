@@ -170,6 +170,7 @@ TABLE = {
     "separate info": ([], {"checkpoint": "{folder}/network.ckpt"}),
     "separate convert": (["{folder}/network.ckpt", "{out}/network.safetensors"], {"dtype": "bf16"}),
     "separate eval": (["{folder}/true_stems", "{folder}/made_stems"], {"metrics": "sdr,bss_eval", "output": "{out}/scores.csv"}),
+    "separate ensemble": (["{folder}/true_stems", "{folder}/made_stems"], {"output": "{out}/both", "weights": "2,1"}),
     "separate plot": (["{folder}/song.wav"], {"output": "{out}/p.svg"}),
     "separate simulate": ([], {"output": "{out}/loop", "seconds": 1, "backing": True}),
     "separate demo": ([], {"output": "{out}/demo", "seconds": 2}),

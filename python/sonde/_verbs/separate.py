@@ -16,7 +16,7 @@ from .._types import Progress
 def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = None, model: Text | None = None,
         state_key: Text | None = None, overlap: SupportsIndex | None = None, policy: Literal["fade", "uniform"] | None = None,
         chunk: SupportsIndex | None = None, dim_t: SupportsIndex | None = None, shifts: SupportsIndex | None = None,
-        tta: bool | None = None, batch: Text | None = None,
+        tta: bool | None = None, preview: bool | None = None, quality: bool | None = None, batch: Text | None = None,
         precision: Literal["auto", "f32", "f16", "bf16", "tf32"] | None = None, verify_precision: bool | None = None,
         recursive: bool | None = None, resume: bool | None = None, start: Text | None = None,
         seconds: SupportsFloat | None = None, downmix: Literal["refuse", "first2", "mean"] | None = None,
@@ -25,7 +25,7 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
         mix: Text | None = None, residual: Text | None = None, format: Literal["wav", "flac", "ogg", "mp3"] | None = None,
         subtype: Text | None = None, template: Text | None = None, keep_rate: bool | None = None,
         clip: Literal["warn", "rescale", "float"] | None = None, dither: Literal["on", "off"] | None = None,
-        midi: bool | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+        midi: bool | None = None, live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
         threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None, dry_run: bool | None = None,
         progress: Progress | None = None) -> Result:
     """Separate audio files into stems with a trained network.
@@ -66,6 +66,10 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
         mean of N results, of the file shifted in a circle by 0, 1/N, ... of its length: N times the work (at least 1, at most 100)
     tta : bool, default False
         mean of three results: of each chunk, of its channels exchanged, and of its negative
+    preview : bool, default False
+        write stems after a first pass that computes each sample once, and better ones after each pass that follows; no more work, the last stems up to rounding
+    quality : bool, default False
+        how far the stems can be trusted, without true ones: how far passes over the file agree and what the stems lack of the mixture, over time, in separation.json; no more work, and stems as with preview
     batch : str (N|auto), default 'auto'
         chunks in one pass; they go one after another, whatever N is
     precision : {'auto', 'f32', 'f16', 'bf16', 'tf32'}, default 'auto'
@@ -106,6 +110,8 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
         noise of two steps before rounding to 16 bits, always the same
     midi : bool, default False
         a MIDI file of the drums beside the stems, with the settings of `sonde separate midi`; the stems are read again, each as a whole
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -120,10 +126,10 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
         print the resolved settings and the choices, do nothing
     """
     return _run("separate run", *inputs, output=output, checkpoint=checkpoint, model=model, state_key=state_key, overlap=overlap,
-                policy=policy, chunk=chunk, dim_t=dim_t, shifts=shifts, tta=tta, batch=batch, precision=precision,
+                policy=policy, chunk=chunk, dim_t=dim_t, shifts=shifts, tta=tta, preview=preview, quality=quality, batch=batch, precision=precision,
                 verify_precision=verify_precision, recursive=recursive, resume=resume, start=start, seconds=seconds,
                 downmix=downmix, nan=nan, resample_quality=resample_quality, stems=stems, mix=mix, residual=residual,
-                format=format, subtype=subtype, template=template, keep_rate=keep_rate, clip=clip, dither=dither, midi=midi,
+                format=format, subtype=subtype, template=template, keep_rate=keep_rate, clip=clip, dither=dither, midi=midi, live=live,
                 device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 
@@ -304,6 +310,47 @@ def convert(input: Text, output: Text, *, dtype: Literal["f32", "f16", "bf16"] |
         print the resolved settings and the choices, do nothing
     """
     return _run("separate convert", input, output, dtype=dtype, state_key=state_key, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
+def ensemble(*folders: Text, output: Text | None = None, blend: Literal["mean", "median", "min", "max"] | None = None,
+             weights: Text | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+             threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+             dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Blend the stems of several networks.
+
+    What ``sonde separate ensemble`` does.
+
+    Takes folders of stems of one song, made by `sonde separate run` or any other program, and blends the files of one name, without
+    ending and case, sample by sample: their mean or median, with weights where some networks are better, or the sample of least or
+    of greatest magnitude. They must have one sample rate, length and number of channels. Written are WAV files of float32. Files are
+    read in pieces: memory does not depend on their length.
+
+    Parameters
+    ----------
+    folders : list of str, default []
+        folders of stems of one song, each of another network
+    output : str (DIR), default ''
+        folder of the stems that are made
+    blend : {'mean', 'median', 'min', 'max'}, default 'mean'
+        what becomes of each sample: min and max take that of least and of greatest magnitude
+    weights : str (W,W,...), default ''
+        how much each folder counts in mean and median; without it all count as much
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("separate ensemble", *folders, output=output, blend=blend, weights=weights, device=device, memory=memory,
                 threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from . import metrics
 from ._drums import DrumEvent, onsets, to_midi
 from ._model import LayerPlan, Model, load_state_dict
-from .._verbs.separate import convert, demo, eval, info, midi, plot, run, simulate
+from .._verbs.separate import convert, demo, ensemble, eval, info, midi, plot, run, simulate
 
-__all__ = ["DrumEvent", "LayerPlan", "Model", "convert", "demo", "eval", "info", "load_state_dict", "metrics", "midi", "onsets", "plot", "run",
+__all__ = ["DrumEvent", "LayerPlan", "Model", "convert", "demo", "ensemble", "eval", "info", "load_state_dict", "metrics", "midi", "onsets", "plot", "run",
            "simulate", "to_midi"]

@@ -11,7 +11,8 @@ namespace {
 
 // In the order of the overview.
 std::vector<Verb> verbs() {
-  return {run_verb(), midi_verb(), info_verb(), convert_verb(), eval_verb(), plot_verb(), simulate_verb(), demo_verb()};
+  return {run_verb(),  midi_verb(), info_verb(),     convert_verb(), ensemble_verb(),
+          eval_verb(), plot_verb(), simulate_verb(), demo_verb()};
 }
 
 }  // namespace

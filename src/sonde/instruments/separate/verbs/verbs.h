@@ -8,6 +8,7 @@ namespace sonde::separate {
 
 [[nodiscard]] Verb convert_verb();
 [[nodiscard]] Verb demo_verb();
+[[nodiscard]] Verb ensemble_verb();
 [[nodiscard]] Verb eval_verb();
 [[nodiscard]] Verb info_verb();
 [[nodiscard]] Verb midi_verb();
