@@ -35,8 +35,7 @@ class ZipReader {
   /// Where the bytes of a stored entry begin in the file, for who maps it instead of reading it. Throws Error(bad_file)
   /// when they are not inside the file, Error(not_supported) when the entry is deflated.
   [[nodiscard]] std::uint64_t offset(const ZipEntry& entry) const;
-  /// Throws Error(bad_file) when these bytes, the entry's, have another checksum. Costs as much as zlib's crc32, 3
-  /// GB/s.
+  /// Throws Error(bad_file) when these bytes, the entry's, have another checksum. Costs as much as crc32_of().
   void check(const ZipEntry& entry, std::span<const std::byte> bytes) const;
 
  private:

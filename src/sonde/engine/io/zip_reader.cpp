@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layout is that of PKWARE's APPNOTE 6.3, sections 4.3 (structure) and 4.5.3 (ZIP64).
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/io/byte_order.h"
+#include "sonde/engine/io/crc32.h"
 #include "sonde/engine/io/inflate.h"
 #include "sonde/engine/io/zip.h"
 
@@ -130,8 +130,7 @@ std::uint64_t ZipReader::offset(const ZipEntry& entry) const {
 }
 
 void ZipReader::check(const ZipEntry& entry, std::span<const std::byte> bytes) const {
-  if (crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) != entry.crc)
-    throw broken(file_, entry.name + ": its checksum is wrong");
+  if (crc32_of(bytes) != entry.crc) throw broken(file_, entry.name + ": its checksum is wrong");
 }
 
 std::vector<std::byte> ZipReader::read(const ZipEntry& entry) const {
