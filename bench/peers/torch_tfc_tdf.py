@@ -5,6 +5,7 @@ The drum networks: 128 channels and 128 more on each of five scales, four sub-ba
 network's input to its output, without the Fourier transforms.
 """
 import json
+import resource
 import sys
 import time
 
@@ -78,7 +79,8 @@ def main() -> None:
         start = time.perf_counter()
         network(mix)
         seconds = time.perf_counter() - start
-    print(json.dumps({"seconds": seconds, "threads": torch.get_num_threads()}))
+    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps({"seconds": seconds, "peak_rss_bytes": peak, "threads": torch.get_num_threads()}))
 
 
 main()

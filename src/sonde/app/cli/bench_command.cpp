@@ -185,7 +185,8 @@ std::vector<const BenchCase*> those_with_programs(std::vector<const BenchCase*> 
 
 void run_case(const BenchCase& bench_case, const BenchOptions& options, const Value& machine, Run& run) {
   const std::vector<std::string> sizes = options.sizes.empty() ? bench_case.sizes : split(options.sizes, ',');
-  Sampling sampling{.most = options.samples, .relative = bench_case.relative, .most_s = options.seconds};
+  Sampling sampling{
+      .least = bench_case.least, .most = options.samples, .relative = bench_case.relative, .most_s = options.seconds};
   sampling.least = std::min(sampling.least, sampling.most);
 
   const std::string program = bench_case.needs_program.empty() ? "" : options.monkes.value_or("");

@@ -57,8 +57,12 @@ Value operation_value(const Operation& operation, const Measured& measured, cons
   return value;
 }
 
-/// The "seconds" of a peer's last line.
-double peer_seconds(const Peer& peer) {
+struct PeerSaid {
+  double seconds = 0, peak_bytes = 0;  ///< 0: not said
+};
+
+/// What is in a peer's last line.
+PeerSaid said_by(const Peer& peer) {
   const std::optional<std::string> output = program_output(peer.command);
   if (!output)
     throw Error(ErrorKind::not_supported,
@@ -68,18 +72,21 @@ double peer_seconds(const Peer& peer) {
   const Value* seconds = said.find("seconds");
   if (seconds == nullptr || !seconds->is_number())
     throw Error(ErrorKind::bad_file, fmt::format("{}: no \"seconds\" in its last line", peer.name));
-  return seconds->as_real();
+  return {.seconds = seconds->as_real(), .peak_bytes = number_of(said, "peak_rss_bytes")};
 }
 
 /// A peer in turns with the operations. Once it has failed it is not started again, and its times count nothing.
 struct PeerRun {
   const Peer& peer;
   std::string failure;
+  double peak_bytes = 0;
 
   double seconds() {
     if (!failure.empty()) return 0;
     try {
-      return peer_seconds(peer);
+      const PeerSaid said = said_by(peer);
+      peak_bytes = std::max(peak_bytes, said.peak_bytes);
+      return said.seconds;
     } catch (const Error& error) {
       failure = error.message();
       return 0;
@@ -152,7 +159,7 @@ Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, cons
   present.reserve(prepared.peers.size());  // calls point to its elements
   for (const Peer& peer : prepared.peers) {
     try {
-      (void)peer_seconds(peer);
+      (void)said_by(peer);
       calls.push_back([&run = present.emplace_back(PeerRun{peer, ""})] { return run.seconds(); });
     } catch (const Error& error) {
       add_failure(peer, "absent", error.message());
@@ -171,6 +178,7 @@ Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, cons
     Value row;
     row["name"] = present[i].peer.name;
     row["steady_s"] = steady.to_value();
+    if (present[i].peak_bytes > 0) row["peak_rss_bytes"] = present[i].peak_bytes;
     if (measured.front().steady().median > 0) row["ratio"] = steady.median / measured.front().steady().median;
     peers.push_back(std::move(row));
   }
@@ -286,12 +294,13 @@ std::string bench_text(const Value& points) {
       const double median = median_of(operation);
       const Value* steady = operation.find("steady_s");
       const double mad = steady == nullptr ? 0 : number_of(*steady, "mad");
-      const double first_s = number_of(operation, "first_s");
+      const double first_s = number_of(operation, "first_s"), own = number_of(operation, "peak_rss_bytes");
+      const double peak_bytes = own > 0 ? own : number_of(point, "peak_rss_bytes");
       text += fmt::format("{:<14} {:<8} {:>7.0f}  {:<30} {:>10} {:>10} {:>7} {:>11} {:>8} {:>10}\n",
                           text_of(point, "size"), text_of(point, "device"), number_of(point, "workers"), name,
                           first_s > 0 ? format_seconds(first_s) : "", format_seconds(median),
                           median > 0 ? fmt::format("{:.1f} %", 100 * mad / median) : "", rate, share,
-                          format_bytes(number_of(point, "peak_rss_bytes")));
+                          format_bytes(peak_bytes));
     };
     if (point.find("absent") != nullptr)
       text += fmt::format("{:<14} {:<8} {:>7.0f}  not run: {}\n", text_of(point, "size"), text_of(point, "device"),

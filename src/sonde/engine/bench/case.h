@@ -37,7 +37,7 @@ struct Operation {
 };
 
 /// Another program that does the same work. It prints one JSON object per run, {"seconds": 0.123}, on its last line:
-/// its own time without start-up and input.
+/// its own time without start-up and input. It may add "peak_rss_bytes", the most memory that it held.
 struct Peer {
   std::string name;                  ///< "h5py + hdf5plugin"
   std::vector<std::string> command;  ///< words, found on PATH
@@ -71,6 +71,7 @@ struct BenchCase {
   std::string needs_program = {};    ///< "MONKES": compares with a program that the user has to name
   std::vector<Target> targets = {};  ///< set for `sizes`
   double relative = 0.01;            ///< of itself to which every median is to be known, as far as time allows
+  Index least = 7;                   ///< samples of each operation
 };
 
 /// A size of a case as a whole number of `what`. Throws Error(usage) for anything that is none above zero.
@@ -82,7 +83,8 @@ struct BenchCase {
 /// `trace`. Returns
 ///   {"size", "device", "workers", "input", "prepare_s", "peak_rss_bytes",
 ///    "operations": [{"name", "first_s", "steady_s": {...}, "mode_s", "bytes", "rate", "bandwidth_fraction", "flops",
-///                    "flops_fraction", "difference"}], "peers": [{"name", "steady_s", "ratio"}, {"name", "absent"} or
+///                    "flops_fraction", "difference"}], "peers": [{"name", "steady_s", "ratio", "peak_rss_bytes"},
+///                    {"name", "absent"} or
 ///                                          {"name", "failed"}]}
 /// with `ratio` = the peer's median over that of the first operation.
 [[nodiscard]] Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, const MachineRates& machine,

@@ -68,11 +68,12 @@ TEST(BenchPoint, OperationsMayHaveAClockOfTheirOwn) {
 }
 
 TEST(BenchPoint, PeersAreTimedByTheirOwnClock) {
-  const Peer peer{"other program", {"sh", "-c", "echo chatter; echo '{\"seconds\": 2.5}'"}};
+  const Peer peer{"other program", {"sh", "-c", "echo chatter; echo '{\"seconds\": 2.5, \"peak_rss_bytes\": 4096}'"}};
   const Value point = run_bench_point(counting_case({peer}), {"small", Device::cpu(), 1}, {}, quick);
   const Value& row = point.find("peers")->items().front();
   EXPECT_EQ(row.find("steady_s")->find("median")->as_real(), 2.5);
   EXPECT_GT(row.find("ratio")->as_real(), 1);
+  EXPECT_EQ(row.find("peak_rss_bytes")->as_whole(), 4096);
 }
 
 TEST(BenchPoint, AbsentPeersAreLeftOutWithTheReason) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "sonde/engine/bench/number_of.h"
 #include "sonde/engine/report/spread.h"
@@ -18,8 +19,14 @@ std::string in_words(const Target::Time& time, int workers) {
   return fmt::format("{} on {} thread{}", time.operation, workers, workers == 1 ? "" : "s");
 }
 
-/// The measured time of an operation of the CPU, or of a peer beside it.
-std::optional<Spread> find_time(const Value& points, const std::string& size, const Target::Time& time, int workers) {
+Spread spread_in(const Value& steady) {
+  return {number_of(steady, "median"), number_of(steady, "min"), number_of(steady, "mad"),
+          static_cast<Index>(number_of(steady, "samples"))};
+}
+
+/// What was measured of an operation of the CPU, or of a peer beside it.
+std::optional<Spread> find_measured(const Value& points, const std::string& size, const Target::Time& time, int workers,
+                                    Target::What what) {
   for (const Value& point : points.items()) {
     if (point.find("size")->as_text() != size || point.find("device")->as_text() != "cpu" ||
         point.find("workers")->as_whole() != workers)
@@ -30,8 +37,9 @@ std::optional<Spread> find_time(const Value& points, const std::string& size, co
       for (const Value& row : rows->items()) {
         const Value* steady = row.find("steady_s");
         if (row.find("name")->as_text() != time.operation || steady == nullptr) continue;
-        return Spread{number_of(*steady, "median"), number_of(*steady, "min"), number_of(*steady, "mad"),
-                      static_cast<Index>(number_of(*steady, "samples"))};
+        if (what == Target::What::time) return spread_in(*steady);
+        const bool is_peer = kind == std::string_view("peers");
+        return Spread{.median = number_of(is_peer ? row : point, "peak_rss_bytes"), .samples = 1};
       }
     }
   }
@@ -48,8 +56,8 @@ Value judged(const Target& target, const Value& points, const std::string& size,
   row["size"] = size;
   row["of"] = in_words(target.of, of_workers);
   row["over"] = in_words(target.over, over_workers);
-  const std::optional<Spread> of = find_time(points, size, target.of, of_workers);
-  const std::optional<Spread> over = find_time(points, size, target.over, over_workers);
+  const std::optional<Spread> of = find_measured(points, size, target.of, of_workers, target.what);
+  const std::optional<Spread> over = find_measured(points, size, target.over, over_workers, target.what);
   for (const auto& [time, what] : {std::pair(&of, "of"), std::pair(&over, "over")})
     if (!*time || !((*time)->median > 0)) {
       row["absent"] = fmt::format("{} was not measured", row.find(what)->as_text());

@@ -8,7 +8,8 @@
 
 namespace sonde {
 
-/// What was promised of a ratio of two medians of one case: "gd on two threads takes at most 1.25 times as long as F".
+/// What was promised of a ratio of two medians of one case: "gd on two threads takes at most 1.25 times as long as F";
+/// or of the most memory that was held.
 struct Target {
   /// An operation of the case or one of its peers, which is timed beside the operations on as many threads.
   struct Time {
@@ -16,11 +17,13 @@ struct Target {
     int workers = 0;        ///< 0: on every number that was run, the same for both times
   };
   enum class Bound { at_most, at_least };
+  enum class What { time, peak_memory };  ///< an operation's memory is that of the whole point
 
   std::string name;  ///< "T2"
   Time of, over;
   double limit = 0;
   Bound bound = Bound::at_most;
+  What what = What::time;
 };
 
 /// Targets beside what was measured; `points` are results of run_bench_point, and only those of `sizes` count, which

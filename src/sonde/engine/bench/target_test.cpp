@@ -69,6 +69,21 @@ TEST(Targets, MayBeSetAgainstAPeer) {
   EXPECT_TRUE(rows.items().front().find("met")->as_bool());
 }
 
+TEST(Targets, MayBeSetForMemory) {
+  Value measured = point("1", 1, {operation("F", 2)});
+  measured["peak_rss_bytes"] = 300.0;
+  Value peer = operation("Meep", 5);
+  peer["peak_rss_bytes"] = 400.0;
+  measured["peers"] = Value::list();
+  measured["peers"].push_back(std::move(peer));
+  Value points = Value::list();
+  points.push_back(std::move(measured));
+  const Target less{.name = "M", .of = {"F"}, .over = {"Meep"}, .limit = 0.8, .what = Target::What::peak_memory};
+  const Value rows = judge_targets({less}, points, {"1"});
+  EXPECT_EQ(rows.items().front().find("ratio")->as_real(), 0.75);
+  EXPECT_TRUE(rows.items().front().find("met")->as_bool());
+}
+
 TEST(Targets, ThatLeaveThreadsOpenAreJudgedOnAll) {
   const Value rows = judge_targets({{.name = "T7", .of = {"gd"}, .over = {"F"}, .limit = 1.8}}, two_points(), {"1"});
   ASSERT_EQ(rows.size(), 2u);

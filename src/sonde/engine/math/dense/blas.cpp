@@ -232,6 +232,8 @@ void solve_rows(ConstMatrix<T> factors, std::span<const int> pivots, Matrix<T> r
 
 }  // namespace
 
+std::string library_version() { return blas().configuration(); }
+
 void multiply(double alpha, ConstMatrix<double> a, Form form_a, ConstMatrix<double> b, Form form_b, double beta,
               Matrix<double> c) {
   multiply_matrices(alpha, a, form_a, b, form_b, beta, c);

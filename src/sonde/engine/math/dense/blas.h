@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "sonde/engine/array/view.h"
 #include "sonde/engine/base/index.h"
@@ -17,6 +18,9 @@ template <class T>
 using Matrix = View<T, 2>;
 template <class T>
 using ConstMatrix = View<const T, 2>;
+
+/// Name, version and processor of the library, by which the time of a product is decided.
+[[nodiscard]] std::string library_version();
 
 /// Whether a matrix of a product is taken as it is or transposed.
 enum class Form { plain, transposed };

@@ -9,6 +9,7 @@ namespace sonde::dense {
 
 struct BlasFunctions {
   decltype(&openblas_set_num_threads) set_threads;
+  decltype(&openblas_get_config) configuration;
   /// Has the library allocate the buffers (128 MiB of addresses each) that so many simultaneous callers need; it keeps
   /// them. How many it has then: fewer where the address space ends.
   int (*make_buffers)(int callers);

@@ -34,6 +34,7 @@ int make_buffers(int callers) {
 
 constexpr sonde::dense::BlasFunctions functions = {
     .set_threads = openblas_set_num_threads,
+    .configuration = openblas_get_config,
     .make_buffers = make_buffers,
     .sgemm = cblas_sgemm,
     .dgemm = cblas_dgemm,

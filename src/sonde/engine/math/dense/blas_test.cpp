@@ -144,6 +144,8 @@ TYPED_TEST(Blas, ATriangleMayBeStoredByColumns) {
   }
 }
 
+TEST(BlasLibrary, SaysItsVersion) { EXPECT_TRUE(library_version().starts_with("OpenBLAS 0.")); }
+
 TEST(Lu, RowsAreSolvedAndTheConditionIsThatOfTheInverse) {
   Owned<double> a(3, 3), rows(2, 3);
   const double entries[3][3] = {{0, 2, 1}, {4, 1, -1}, {1, 0, 3}};  // needs an exchange of rows
