@@ -9,6 +9,8 @@ namespace sonde::separate {
 
 /// The cases of `sonde bench separate-...`.
 [[nodiscard]] std::vector<BenchCase> bench_cases();
+/// Its layers by themselves, among them.
+[[nodiscard]] BenchCase layers_case();
 /// Those of whole files, among them.
 [[nodiscard]] std::vector<BenchCase> song_cases();
 
