@@ -325,6 +325,49 @@ TEST_F(SeparateProgram, SaysHowLongItWillTakeBeforeAndAfterItWasMeasured) {
   EXPECT_THAT(again.err, AllOf(HasSubstr("expected for 4.00 s of audio"), HasSubstr("measured before")));
 }
 
+TEST_F(SeparateProgram, KeepsWhatWasMeasuredOfItsLayers) {
+  SONDE_NEED_DATA(data);
+  setenv("XDG_CACHE_HOME", file("cache").c_str(), 1);
+  std::vector<std::string> dry = Drums(data).run(file("out")), tune = dry;
+  dry.emplace_back("--dry-run");
+  tune.insert(tune.end(), {"--dry-run", "--tune"});
+  EXPECT_THAT(command(dry).err, HasSubstr("where a layer has 256 tiles or more"));
+  EXPECT_THAT(command(tune).err, HasSubstr("the faster, measured now"));
+  for (const auto& words : {dry, tune}) EXPECT_THAT(command(words).err, HasSubstr("the faster, measured before"));
+  unsetenv("XDG_CACHE_HOME");
+}
+
+TEST_F(SeparateProgram, GivesTheSameBitsForEveryBatchAndNumberOfThreads) {
+  SONDE_NEED_DATA(data);
+  const Drums drums(data);
+  const auto made = [&](const std::string& batch, const std::string& threads) {
+    const Ended ended = command({"run", drums.mixture, "--checkpoint", drums.checkpoint, "-o", file("out" + batch),
+                                 "--seconds", "1", "--batch", batch, "--threads", threads});
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    return testing::read_bytes(file("out" + batch + "/mixture/kick.wav"));
+  };
+  const auto one = made("1", "1");
+  EXPECT_EQ(made("2", "2"), one);
+  EXPECT_EQ(made("3", "3"), one);
+  EXPECT_EQ(made("4", "1"), one);
+}
+
+TEST_F(SeparateProgram, ReportsItsStartAndItsMemory) {
+  SONDE_NEED_DATA(data);
+  const Value found = results(Drums(data).run(file("out")));
+  const Value& run = *found.find("run");
+  EXPECT_GT(run.find("first_chunk_begins_s")->as_real(), 0);
+  const Value& memory = *run.find("memory");
+  for (const char* moment : {"at_start", "at_peak"}) {
+    EXPECT_GT(memory.find(moment)->find("free_bytes")->as_whole(), 0) << moment;
+  }
+  EXPECT_GT(memory.find("at_peak")->find("held_bytes")->as_whole(),
+            memory.find("at_start")->find("held_bytes")->as_whole());
+  for (const char* kind : {"weights", "activations", "scratch", "audio", "output"}) {
+    EXPECT_GT(memory.find("planned")->find(kind)->as_whole(), 0) << kind;
+  }
+}
+
 TEST_F(SeparateProgram, ReportsStagesAndLayersOfTheNetwork) {
   SONDE_NEED_DATA(data);
   const Value found = results(Drums(data).run(file("out")));

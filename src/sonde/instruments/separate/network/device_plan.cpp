@@ -103,6 +103,7 @@ Shapes::Shapes(const Config& config, const DevicePlanOptions& options)
   }
   for (const Layer& layer : list.layers) {
     Step& step = steps.emplace_back(shaped_step(layer, list, config, options.method));
+    step.in_panels = false;
     const Index rows = step.shared_rows(), unit = step.tiled() ? winograd::tile : 1;
     const GroupScratch of_unit = scratch_of(step, unit);
     const Index numbers = std::max(Index{1}, of_unit.inputs + of_unit.products);

@@ -23,24 +23,34 @@ Config shortened(const Config& config) {
   return part;
 }
 
+/// The method of the rule, unless the other one is faster by more than such measurements differ from each other.
+ConvolutionMethod faster(ConvolutionMethod of_rule, const MethodTimes& times) {
+  constexpr double clearly = 0.95;
+  if (times.winograd_s < clearly * times.direct_s) return ConvolutionMethod::winograd;
+  if (times.direct_s < clearly * times.winograd_s) return ConvolutionMethod::direct;
+  return of_rule;
+}
+
 }  // namespace
 
-std::vector<ConvolutionMethod> methods_within(const Config& config, std::size_t bytes) {
+std::vector<ConvolutionMethod> methods_within(const Config& config, std::size_t bytes,
+                                              const std::vector<MethodTimes>& times) {
   const LayerList list = layer_list(config);
   std::vector<ConvolutionMethod> methods;
   struct Saving {
     std::size_t layer;
-    double bytes_each;  ///< saved, for each multiplication that direct convolutions have more
+    double bytes_each;  ///< saved, for each multiplication or second that direct convolutions take more
   };
   std::vector<Saving> savings;
   for (std::size_t i = 0; i < list.layers.size(); ++i) {
     const Layer& layer = list.layers[i];
-    const Step step = shaped_step(layer, list, config, ConvolutionMethod::automatic);
+    Step step = shaped_step(layer, list, config, ConvolutionMethod::automatic);
+    if (!times.empty() && layer.kernel == 3) step.method = faster(step.method, times[i]);
     methods.push_back(step.method);
     if (!step.tiled()) continue;
     const Step direct = shaped_step(layer, list, config, ConvolutionMethod::direct);
-    savings.push_back(
-        {i, static_cast<double>(weight_count(step) - weight_count(direct)) / multiplications(list, layer)});
+    const double more = times.empty() ? multiplications(list, layer) : times[i].direct_s - times[i].winograd_s;
+    savings.push_back({i, static_cast<double>(weight_count(step) - weight_count(direct)) / std::max(more, 1e-9)});
   }
   std::sort(savings.begin(), savings.end(),
             [](const Saving& a, const Saving& b) { return a.bytes_each > b.bytes_each; });

@@ -29,6 +29,61 @@ TEST(MethodsWithin, SaveTheMemoryOfTransformedWeights) {
   EXPECT_LE(Plan::bytes_for(config, {.methods = methods_within(config, 0)}).sum(), taken);
 }
 
+/// The same times for every 3 x 3 convolution.
+std::vector<MethodTimes> times_of_all(const Config& config, const MethodTimes& times) {
+  std::vector<MethodTimes> all;
+  for (const Layer& layer : layer_list(config).layers) all.push_back(layer.kernel == 3 ? times : MethodTimes{});
+  return all;
+}
+
+constexpr std::size_t plenty = std::size_t{1} << 40;
+
+TEST(MethodsWithin, AreTheFasterOnesWhereTheyWereMeasured) {
+  const Config config = case_e().config;
+  const LayerList list = layer_list(config);
+  const auto direct = methods_within(config, plenty, times_of_all(config, {.direct_s = 1, .winograd_s = 2}));
+  const auto tiled = methods_within(config, plenty, times_of_all(config, {.direct_s = 2, .winograd_s = 1}));
+  for (std::size_t i = 0; i < list.layers.size(); ++i) {
+    if (list.layers[i].kernel != 3) continue;
+    EXPECT_EQ(direct[i], ConvolutionMethod::direct) << i;
+    EXPECT_EQ(tiled[i], ConvolutionMethod::winograd) << i;
+  }
+}
+
+TEST(MethodsWithin, AreThoseOfTheRuleWhereBothAreAsFast) {
+  const Config config = case_e().config;
+  EXPECT_EQ(methods_within(config, plenty, times_of_all(config, {.direct_s = 1, .winograd_s = 1.04})),
+            methods_within(config, plenty));
+}
+
+TEST(MethodsWithin, GiveUpTheSmallestGainFirst) {
+  const Config config = case_e().config;
+  const LayerList list = layer_list(config);
+  auto times = times_of_all(config, {.direct_s = 2, .winograd_s = 1});
+  std::size_t largest = 0;  // the layer with the most weights
+  double most = 0;
+  for (std::size_t i = 0; i < list.layers.size(); ++i) {
+    const ValueSize& out = list.values[static_cast<std::size_t>(list.layers[i].output)];
+    const double weights = multiplications(list, list.layers[i]) / static_cast<double>(out.rows * out.columns);
+    if (list.layers[i].kernel == 3 && weights > most) largest = i, most = weights;
+  }
+  const std::size_t all = Plan::bytes_for(config, {.methods = methods_within(config, plenty, times)}).sum();
+  EXPECT_EQ(methods_within(config, all - 1, times)[largest], ConvolutionMethod::direct);
+  times[largest].direct_s = 1e6;
+  EXPECT_EQ(methods_within(config, all - 1, times)[largest], ConvolutionMethod::winograd);
+}
+
+TEST(MeasureMethods, TimesEveryConvolutionByBoth) {
+  const Config config = case_a().config;
+  const LayerList list = layer_list(config);
+  const auto times = measure_methods(config);
+  ASSERT_EQ(times.size(), list.layers.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    EXPECT_EQ(times[i].direct_s > 0 && times[i].winograd_s > 0, list.layers[i].kernel == 3) << i;
+  }
+  EXPECT_LT(tuning_bytes(config), Plan::bytes_for(config).sum());
+}
+
 TEST(ProbeSeconds, AreThoseOfAChunkOrSo) {
   Config config = case_a().config;
   config.chunk = 511 * config.hop;  // 512 frames, twice what is measured

@@ -68,10 +68,7 @@ Plan::Parts::Parts(const Config& of, const ParameterValues& parameter_values, co
   }
   const auto workers = static_cast<Index>(worker_limit());
   scratch_memory = Array(Device::cpu(), {std::max(Index{1}, workers * sizes.sum())}, DType::f32);
-  auto* at = static_cast<float*>(scratch_memory.data());
-  for (Index i = 0; i < workers; ++i, at += sizes.sum()) {
-    scratch.push_back({.inputs = at, .patches = at + sizes.inputs, .products = at + sizes.inputs + sizes.patches});
-  }
+  scratch = scratch_of_workers(static_cast<float*>(scratch_memory.data()), sizes);
   spectrum = Spectrum<float>::prepare(config);
 }
 

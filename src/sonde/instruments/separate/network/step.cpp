@@ -9,6 +9,7 @@
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/math/dense/blas.h"
+#include "sonde/instruments/separate/network/panels.h"
 #include "sonde/instruments/separate/network/pixels.h"
 #include "sonde/instruments/separate/network/winograd.h"
 
@@ -30,12 +31,15 @@ Index tile_columns(const Step& step) { return (step.out.columns + winograd::tile
 /// Pixels of a row of activated inputs with what a 3 x 3 kernel sees beyond its ends.
 Index padded_columns(const Step& step) { return tile_columns(step) * winograd::tile + 2; }
 
-void multiply(dense::ConstMatrix<float> a, dense::ConstMatrix<float> b, bool add, dense::Matrix<float> c) {
-  dense::multiply(1.0F, a, Form::plain, b, Form::plain, add ? 1.0F : 0.0F, c);
-}
+const float* numbers(const Step& step) { return static_cast<const float*>(step.weights.data()); }
 
-dense::ConstMatrix<float> weights(const Step& step, Index first, Index rows, Index columns) {
-  return {static_cast<const float*>(step.weights.data()) + first, rows, columns};
+/// One of the matrices of weights.
+Panels weights(const Step& step, Index matrix = 0) {
+  const WeightShape shape = weight_shape(step);
+  return {.first = numbers(step) + matrix * panel_count(shape.inner, shape.outer),
+          .rows = shape.inner,
+          .columns = shape.outer,
+          .apart = shape.inner * panel_columns};
 }
 
 /// Rows of the inputs, joined, normalised and activated, pixel after pixel.
@@ -64,13 +68,13 @@ void pointwise(const Step& step, Index first, Index rows, const Scratch& scratch
   const bool add = step.layer.add >= 0;
   if (step.changes_inputs()) {
     activated_rows(step, first, rows, scratch.inputs);
-    multiply({scratch.inputs, pixels, step.channels}, weights(step, 0, step.channels, outputs), add, out);
+    multiply({scratch.inputs, pixels, step.channels}, weights(step), add, out);
     return;
   }
   Index at = 0;
   for (const Input& input : step.inputs) {
     multiply({input.data + first * step.in.columns * input.channels, pixels, input.channels},
-             weights(step, at * outputs, input.channels, outputs), add || at > 0, out);
+             weights(step).part(at, input.channels), add || at > 0, out);
     at += input.channels;
   }
 }
@@ -82,8 +86,8 @@ void down(const Step& step, Index first, Index rows, const Scratch& scratch) {
     for (Index r = 0; r < rows; ++r) {
       activated_rows(step, (first + r) * step.scale_rows + a, 1, scratch.inputs + r * row_count);
     }
-    multiply({scratch.inputs, rows * step.out.columns, inner}, weights(step, a * inner * outputs, inner, outputs),
-             a > 0, {output_row(step, first), rows * step.out.columns, outputs});
+    multiply({scratch.inputs, rows * step.out.columns, inner}, weights(step).part(a * inner, inner), a > 0,
+             {output_row(step, first), rows * step.out.columns, outputs});
   }
 }
 
@@ -91,8 +95,7 @@ void up(const Step& step, Index first, Index rows, const Scratch& scratch) {
   const Index outer = step.scale_columns * step.out.channels;
   activated_rows(step, first, rows, scratch.inputs);
   for (Index a = 0; a < step.scale_rows; ++a) {
-    multiply({scratch.inputs, rows * step.in.columns, step.channels},
-             weights(step, a * step.channels * outer, step.channels, outer), false,
+    multiply({scratch.inputs, rows * step.in.columns, step.channels}, weights(step, a), false,
              {scratch.products, rows * step.in.columns, outer});
     for (Index r = 0; r < rows; ++r) {
       const float* from = scratch.products + r * step.in.columns * outer;
@@ -104,8 +107,9 @@ void up(const Step& step, Index first, Index rows, const Scratch& scratch) {
 void linear(const Step& step, Index first, Index rows, const Scratch& scratch) {
   for (Index r = first; r < first + rows; ++r) {
     activated_rows(step, r, 1, scratch.inputs);
-    multiply(weights(step, 0, step.out.columns, step.in.columns), {scratch.inputs, step.in.columns, step.channels},
-             step.layer.add >= 0, {output_row(step, r), step.out.columns, step.out.channels});
+    dense::multiply(1.0F, {numbers(step), step.out.columns, step.in.columns}, Form::plain,
+                    {scratch.inputs, step.in.columns, step.channels}, Form::plain, step.layer.add >= 0 ? 1.0F : 0.0F,
+                    {output_row(step, r), step.out.columns, step.out.channels});
   }
 }
 
@@ -148,8 +152,8 @@ void direct(const Step& step, Index first, Index rows, const Scratch& scratch) {
       }
     }
   }
-  multiply({scratch.patches, rows * columns, 3 * line}, weights(step, 0, 3 * line, step.out.channels),
-           step.layer.add >= 0, {output_row(step, first), rows * columns, step.out.channels});
+  multiply({scratch.patches, rows * columns, 3 * line}, weights(step), step.layer.add >= 0,
+           {output_row(step, first), rows * columns, step.out.channels});
 }
 
 void in_tiles(const Step& step, Index first, Index rows, const Scratch& scratch) {
@@ -166,8 +170,8 @@ void in_tiles(const Step& step, Index first, Index rows, const Scratch& scratch)
     winograd::transform_patches(from.data(), tiles, inputs, scratch.patches + line * tiles * inputs, all * inputs);
   }
   for (Index k = 0; k < winograd::planes; ++k) {
-    multiply({scratch.patches + k * all * inputs, all, inputs}, weights(step, k * inputs * outputs, inputs, outputs),
-             false, {scratch.products + k * all * outputs, all, outputs});
+    multiply({scratch.patches + k * all * inputs, all, inputs}, weights(step, k), false,
+             {scratch.products + k * all * outputs, all, outputs});
   }
   for (Index line = 0; line < lines; ++line) {
     std::array<float*, winograd::tile> to{};
@@ -215,32 +219,6 @@ void choose_rows(Step& step) {
   step.band_rows = std::max(rounded_up((rows + wanted_bands - 1) / wanted_bands, step.group_rows), step.group_rows);
 }
 
-/// Weights (out, in, a, b) as the matrix (a, b, in) x out; of `up`, (in, out, a, b) as matrices in x (b, out), one for
-/// each a; of `linear` as they are.
-void pack(const Step& step, std::span<const float> from, float* to) {
-  const Index in = step.channels, out = step.out.channels;
-  if (step.kind == LayerKind::linear) {
-    std::copy(from.begin(), from.end(), to);
-    return;
-  }
-  const bool up = step.kind == LayerKind::up;
-  const Index height = step.kind == LayerKind::convolution ? step.layer.kernel : step.scale_rows;
-  const Index width = step.kind == LayerKind::convolution ? step.layer.kernel : step.scale_columns;
-  parallel_for(in, 8, [&](Index first, Index last, Worker&) {
-    for (Index i = first; i < last; ++i) {
-      for (Index o = 0; o < out; ++o) {
-        for (Index a = 0; a < height; ++a) {
-          for (Index b = 0; b < width; ++b) {
-            const Index source = (((up ? i * out + o : o * in + i) * height) + a) * width + b;
-            const Index target = up ? ((a * in + i) * width + b) * out + o : ((a * width + b) * in + i) * out + o;
-            to[target] = from[static_cast<std::size_t>(source)];
-          }
-        }
-      }
-    }
-  });
-}
-
 }  // namespace
 
 void ScratchSizes::cover(const ScratchSizes& other) {
@@ -267,32 +245,28 @@ Step shaped_step(const Layer& layer, const LayerList& list, const Config& config
   return step;
 }
 
-Index weight_count(const Step& step) {
-  const Index pairs = step.channels * step.out.channels;
+Index WeightShape::count(bool panels) const { return matrices * (panels ? panel_count(inner, outer) : inner * outer); }
+
+WeightShape weight_shape(const Step& step) {
+  const Index inputs = step.channels, outputs = step.out.channels;
   switch (step.kind) {
     case LayerKind::convolution:
-      return pairs * (step.tiled() ? winograd::planes : step.layer.kernel * step.layer.kernel);
+      if (step.tiled()) return {.matrices = winograd::planes, .inner = inputs, .outer = outputs};
+      return {.inner = step.layer.kernel * step.layer.kernel * inputs, .outer = outputs};
     case LayerKind::down:
+      return {.inner = step.scale_rows * step.scale_columns * inputs, .outer = outputs};
     case LayerKind::up:
-      return pairs * step.scale_rows * step.scale_columns;
+      return {.matrices = step.scale_rows, .inner = inputs, .outer = step.scale_columns * outputs};
     case LayerKind::linear:
-      return step.in.columns * step.out.columns;
+      return {.inner = step.in.columns, .outer = step.out.columns};
     case LayerKind::product:
-      return 0;
+      return {};
   }
-  return 0;
+  return {};
 }
 
-void pack_weights(Step& step, const ParameterValues& values) {
-  if (step.kind == LayerKind::product) return;
-  const auto from = elements(values, step.layer.weight);
-  step.weights = Array(Device::cpu(), {weight_count(step)}, DType::f32);
-  auto* const to = static_cast<float*>(step.weights.data());
-  if (step.tiled()) {
-    winograd::transform_weights(from, step.out.channels, step.channels, to);
-  } else {
-    pack(step, from, to);
-  }
+Index weight_count(const Step& step) {
+  return weight_shape(step).count(step.in_panels && step.kind != LayerKind::linear);
 }
 
 const char* method_name(const Step& step) {
@@ -344,6 +318,15 @@ ScratchSizes scratch_sizes(const Step& step) {
   }
   const Index tiles = rows / winograd::tile * tile_columns(step) * winograd::planes;
   return {.inputs = padded, .patches = tiles * step.channels, .products = tiles * step.out.channels};
+}
+
+std::vector<Scratch> scratch_of_workers(float* first, const ScratchSizes& sizes) {
+  std::vector<Scratch> scratch;
+  for (int i = 0; i < worker_limit(); ++i, first += sizes.sum()) {
+    float* const patches = first + sizes.inputs;
+    scratch.push_back({.inputs = first, .patches = patches, .products = patches + sizes.patches});
+  }
+  return scratch;
 }
 
 void run_step(Step& step, std::vector<Scratch>& scratch) {

@@ -47,7 +47,8 @@ struct Step {
   Index scale_rows = 1, scale_columns = 1;  ///< of down and up
   Index group_rows = 1;                     ///< rows that one product takes: of the output, of `up` those of the input
   Index band_rows = 1;                      ///< rows that a worker takes, a multiple of group_rows
-  Array weights;                            ///< as the method wants them
+  Array weights;                            ///< as the method wants them (WeightShape)
+  bool in_panels = true;                    ///< weights are Panels, but for `linear`; else row after row
   std::vector<Input> inputs;
   float* output = nullptr;
   std::vector<float> scale, shift;   ///< (channels): the norm; empty without norm and activation
@@ -76,11 +77,20 @@ struct NormOfStep {
                                ConvolutionMethod method);
 /// Numbers of its weights as the method wants them.
 [[nodiscard]] Index weight_count(const Step& step);
+
+/// Weights as matrices, one behind the other.
+struct WeightShape {
+  Index matrices = 1, inner = 0, outer = 0;
+  [[nodiscard]] Index count(bool panels) const;  ///< of all numbers
+};
+[[nodiscard]] WeightShape weight_shape(const Step& step);
 /// Takes and fills the memory of the weights.
 void pack_weights(Step& step, const ParameterValues& values);
 /// Sets the scale and shift of a step that changes its inputs: those of running statistics, else ones and zeros.
 [[nodiscard]] NormOfStep prepare_norm(Step& step, const Config& config, const ParameterValues& values);
 [[nodiscard]] ScratchSizes scratch_sizes(const Step& step);
+/// That of all workers, one behind the other from `first` on.
+[[nodiscard]] std::vector<Scratch> scratch_of_workers(float* first, const ScratchSizes& sizes);
 /// The whole layer, bands in parallel.
 void run_step(Step& step, std::vector<Scratch>& scratch);
 

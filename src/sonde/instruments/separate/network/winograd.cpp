@@ -2,7 +2,6 @@
 #include "sonde/instruments/separate/network/winograd.h"
 
 #include <algorithm>
-#include <array>
 
 #include "sonde/engine/device/multiversion.h"
 #include "sonde/engine/device/parallel.h"
@@ -36,26 +35,56 @@ constexpr Index together = 64;
   }
 }
 
-/// G g for the three weights of a line.
-std::array<double, 6> weight_line(double g0, double g1, double g2) {
-  return {g0 / 4, -(g0 + g1 + g2) / 6, -(g0 - g1 + g2) / 6, g0 / 24 + g1 / 12 + g2 / 6, g0 / 24 - g1 / 12 + g2 / 6, g2};
+// Kernels that are transformed together, neighbours among the outputs: they fill a line of the cache in each matrix.
+constexpr Index kernels_together = 16;
+
+struct Numbers {
+  alignas(64) double at[kernels_together];
+};
+
+/// G g for the three weights of a line, of all kernels.
+[[gnu::always_inline]] inline void weight_lines(const Numbers& g0, const Numbers& g1, const Numbers& g2,
+                                                Numbers* __restrict out, Index apart) {
+  for (Index c = 0; c < kernels_together; ++c) {
+    const double a = g0.at[c], b = g1.at[c], d = g2.at[c];
+    const double a24 = a / 24, b12 = b / 12, d6 = d / 6;
+    out[0].at[c] = a / 4;
+    out[apart].at[c] = -(a + b + d) / 6;
+    out[2 * apart].at[c] = -(a - b + d) / 6;
+    out[3 * apart].at[c] = a24 + b12 + d6;
+    out[4 * apart].at[c] = a24 - b12 + d6;
+    out[5 * apart].at[c] = d;
+  }
+}
+
+/// Of `count` outputs, whose weights for one input are `apart` numbers from each other, to `planes` lines of them.
+SONDE_MULTIVERSION void transform_kernels(const float* weights, Index apart, Index count, float* transformed,
+                                          Index plane) {
+  Numbers g[9], columns[18], lines[6];
+  for (Index t = 0; t < 9; ++t) {
+    for (Index c = 0; c < kernels_together; ++c) {
+      g[t].at[c] = static_cast<double>(weights[std::min(c, count - 1) * apart + t]);
+    }
+  }
+  for (Index b = 0; b < 3; ++b) weight_lines(g[b], g[3 + b], g[6 + b], columns + b, 3);
+  for (Index k = 0; k < patch; ++k) {
+    weight_lines(columns[3 * k], columns[3 * k + 1], columns[3 * k + 2], lines, 1);
+    for (Index l = 0; l < patch; ++l) {
+      float* const to = transformed + (k * patch + l) * plane;
+      for (Index c = 0; c < count; ++c) to[c] = static_cast<float>(lines[l].at[c]);
+    }
+  }
 }
 
 }  // namespace
 
-void transform_weights(std::span<const float> weights, Index outputs, Index inputs, float* transformed) {
+void transform_weights(std::span<const float> weights, Index outputs, Index inputs, const MatrixPlaces& places,
+                       float* transformed) {
   parallel_for(inputs, 8, [&](Index first, Index last, Worker&) {
-    for (Index i = first; i < last; ++i) {
-      for (Index o = 0; o < outputs; ++o) {
-        const float* g = weights.data() + (o * inputs + i) * 9;
-        std::array<std::array<double, 6>, 3> columns{};
-        for (std::size_t b = 0; b < 3; ++b) columns[b] = weight_line(g[b], g[3 + b], g[6 + b]);
-        for (std::size_t k = 0; k < 6; ++k) {
-          const auto line = weight_line(columns[0][k], columns[1][k], columns[2][k]);
-          for (std::size_t l = 0; l < 6; ++l) {
-            transformed[((static_cast<Index>(k * 6 + l) * inputs) + i) * outputs + o] = static_cast<float>(line[l]);
-          }
-        }
+    for (Index o = 0; o < outputs; o += kernels_together) {
+      for (Index i = first; i < last; ++i) {
+        transform_kernels(weights.data() + (o * inputs + i) * 9, inputs * 9, std::min(kernels_together, outputs - o),
+                          transformed + places.of(i, o), places.count);
       }
     }
   });

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "sonde/engine/base/index.h"
+#include "sonde/instruments/separate/network/panels.h"
 
 namespace sonde::separate::winograd {
 
@@ -15,7 +16,8 @@ constexpr Index patch = 6;  ///< pixels along each axis that it sees
 constexpr Index planes = patch * patch;
 
 /// Weights (outputs, inputs, 3, 3) as `planes` matrices (inputs, outputs), one behind the other.
-void transform_weights(std::span<const float> weights, Index outputs, Index inputs, float* transformed);
+void transform_weights(std::span<const float> weights, Index outputs, Index inputs, const MatrixPlaces& places,
+                       float* transformed);
 
 /// The patches of a row of tiles. `rows` are its 6 rows of pixels, from one pixel left of the first tile on. Tile t
 /// goes to row t of matrix k, at patches + k * plane + t * channels.

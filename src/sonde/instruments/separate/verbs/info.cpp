@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sonde/engine/base/text.h"
-#include "sonde/instruments/separate/network/estimate.h"
+#include "sonde/instruments/separate/verbs/algorithms.h"
 #include "sonde/instruments/separate/verbs/expected_time.h"
 #include "sonde/instruments/separate/verbs/gpu_network.h"
 #include "sonde/instruments/separate/verbs/model_options.h"
@@ -119,7 +119,8 @@ void report_cost_on_gpu(const Config& config, Run& run) {
 /// Memory and time of a chunk on this machine.
 void report_cost(const Config& config, Run& run) {
   if (!run.device().is_cpu()) return report_cost_on_gpu(config, run);
-  const std::vector<ConvolutionMethod> methods = methods_within(config, run.host_budget().available_bytes());
+  const std::vector<ConvolutionMethod> methods =
+      choose_methods(config, run.host_budget().available_bytes(), false, run);
   const Plan::Bytes bytes = Plan::bytes_for(config, {.methods = methods});
   run.results()["run"]["network_bytes"] = bytes.sum();
   run.say(fmt::format("memory      {}: {} of weights, {} of values between layers",

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/sha256.h"
@@ -19,13 +20,16 @@
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/file.h"
 #include "sonde/engine/memory/memory_plan.h"
 #include "sonde/engine/memory/scratch_file.h"
-#include "sonde/instruments/separate/network/estimate.h"
 #include "sonde/instruments/separate/network/precision.h"
+#include "sonde/instruments/separate/run/memory.h"
 #include "sonde/instruments/separate/run/separation.h"
+#include "sonde/instruments/separate/verbs/algorithms.h"
 #include "sonde/instruments/separate/verbs/expected_time.h"
 #include "sonde/instruments/separate/verbs/gpu_network.h"
+#include "sonde/instruments/separate/verbs/noted_network.h"
 #include "sonde/instruments/separate/verbs/run_options.h"
 #include "sonde/instruments/separate/verbs/run_report.h"
 #include "sonde/instruments/separate/verbs/stem_midi.h"
@@ -34,30 +38,6 @@
 
 namespace sonde::separate {
 namespace {
-
-/// Host memory, with the network on the CPU or on a GPU.
-MemoryPlan memory_of(const Config& config, const SeparationSettings& settings, const PlanOptions& algorithms,
-                     const GpuNetwork* gpu = nullptr) {
-  const Plan::Bytes bytes =
-      gpu != nullptr ? Plan::Bytes{.values = gpu->host_bytes} : Plan::bytes_for(config, algorithms);
-  std::size_t parameter_bytes = 0;
-  for (const Parameter& each : parameters(config, layer_list(config))) {
-    parameter_bytes += sizeof(float) * static_cast<std::size_t>(each.shape.count());
-  }
-  MemoryPlan memory;
-  const std::size_t weights = memory.add("weights", bytes.weights, "as the products want them"),
-                    libraries = memory.add("libraries", std::size_t{48} << 20, "OpenBLAS, audio, program");
-  memory.loading_bytes =
-      weights + libraries + memory.add("parameters", parameter_bytes, "of the checkpoint, until the weights are made");
-  memory.lasting_bytes = weights + libraries +
-                         memory.add("values", bytes.values,
-                                    gpu != nullptr ? "copied to and from the GPU" : "between layers, sharing memory") +
-                         memory.add("workers", bytes.scratch, "rows and patches of each thread") +
-                         memory.add("spectra", bytes.spectrum, "one channel") +
-                         memory.add("chunks", bytes_for(config, settings), "what is read, separated and joined");
-  memory.peak_bytes = std::max(memory.loading_bytes, memory.lasting_bytes);
-  return memory;
-}
 
 struct Work {
   Index passes = 0;  ///< of chunks through the network
@@ -103,22 +83,11 @@ Work say_work(const std::vector<SeparationTask>& tasks, const SeparationSettings
   return work;
 }
 
-/// How the layers are computed, as far as the budget has room for it.
-std::vector<ConvolutionMethod> choose_methods(const Config& config, const SeparationSettings& settings, Run& run) {
-  const MemoryPlan all = memory_of(config, settings, {});
-  const std::size_t network = Plan::bytes_for(config).sum(), others = all.lasting_bytes - network;
+/// What the budget leaves for the network.
+std::size_t bytes_for_network(const Config& config, const SeparationSettings& settings, Run& run) {
+  const std::size_t others = memory_of(config, settings, {}).lasting_bytes;
   const std::size_t limit = run.host_budget().available_bytes();
-  std::vector<ConvolutionMethod> methods = methods_within(config, limit > others ? limit - others : 0);
-  const auto direct = [&](const std::vector<ConvolutionMethod>& of) {
-    return std::count(of.begin(), of.end(), ConvolutionMethod::direct);
-  };
-  const auto changed = direct(methods) - direct(methods_within(config, network));
-  const auto tiled = std::count(methods.begin(), methods.end(), ConvolutionMethod::winograd);
-  run.report().add_choice("convolutions",
-                          fmt::format("{} of {} layers by Winograd's transforms", tiled, methods.size()),
-                          changed == 0 ? "where a layer has 256 tiles or more"
-                                       : fmt::format("{} more would not fit the memory that may be held", changed));
-  return methods;
+  return limit > others ? limit - others : 0;
 }
 
 /// What all of it will take, of which the network is nearly all.
@@ -174,13 +143,15 @@ class MadeFolders {
 };
 
 /// Of the hashes of each MiB, so that all cores work on them: the whole of a checkpoint in sequence takes seconds.
-std::string tree_hash(std::span<const std::byte> bytes) {
+std::string tree_hash(const File& file) {
   constexpr std::size_t piece = std::size_t{1} << 20;
-  std::vector<Sha256> hashes((bytes.size() + piece - 1) / piece);
-  parallel_for(static_cast<Index>(hashes.size()), 1, [&](Index first, Index last, Worker&) {
+  std::vector<Sha256> hashes((file.size() + piece - 1) / piece);
+  PerWorker<std::vector<std::byte>> read([] { return std::vector<std::byte>(piece); });
+  parallel_for(static_cast<Index>(hashes.size()), 1, [&](Index first, Index last, Worker& worker) {
     for (Index i = first; i < last; ++i) {
-      const auto at = static_cast<std::size_t>(i) * piece;
-      const auto part = bytes.subspan(at, std::min(piece, bytes.size() - at));
+      const std::uint64_t at = static_cast<std::uint64_t>(i) * piece;
+      const auto part = std::span(read[worker]).first(std::min<std::size_t>(piece, file.size() - at));
+      file.read_at(at, part);
       hashes[static_cast<std::size_t>(i)] = sha256({reinterpret_cast<const char*>(part.data()), part.size()});
     }
   });
@@ -204,11 +175,13 @@ void identify(const Model& model, const RunOptions& options, const Config& confi
   settings.origin = fmt::format("checkpoint {}, {} bytes\nnetwork {}\nprecision {}\nalgorithms {}\nversion {}\n", file,
                                 file_bytes(checkpoint).value_or(0), config_hash, name(options.precision), methods,
                                 build_info().version);
-  settings.about = [=, about = Value(), &model, &options]() mutable {
+  // Open from now on: it may be removed while the network works.
+  const auto weights = model.checkpoint ? std::make_shared<const File>(checkpoint) : nullptr;
+  settings.about = [=, about = Value(), &options]() mutable {
     if (!about.is_null()) return about;
     about["config_sha256"] = config_hash;
     about["checkpoint"] = file;
-    if (model.checkpoint) about["checkpoint_sha256_of_mib"] = tree_hash(model.checkpoint->file->bytes());
+    if (weights) about["checkpoint_sha256_of_mib"] = tree_hash(*weights);
     about["precision"] = name(options.precision);
     about["sample_rate"] = config.sample_rate;
     about["chunk"] = config.chunk;
@@ -282,8 +255,12 @@ void run_separation(const RunOptions& options, Run& run) {
                 fmt::format("{} = tf32: the CPU does not compute in it; expected auto, f32, f16 or bf16",
                             setting("precision")));
   }
+  const Stopwatch watch;
+  const Value memory_at_start = memory_now();
   auto reading = run.report().phase("read");
-  const Model model = options.model.open(run);
+  auto opening = run.report().phase("checkpoint");
+  Model model = options.model.open(run);
+  opening.end();
   run.say(fmt::format("config      {}: {}", model.configuration.value, model.configuration.because));
   const Config config = options.config_of(model);
   SeparationSettings settings = options.settings(config);
@@ -295,11 +272,12 @@ void run_separation(const RunOptions& options, Run& run) {
   std::optional<GpuNetwork> gpu;
   PlanOptions algorithms;
   if (device.is_cpu()) {
-    algorithms.methods = choose_methods(config, settings, run);
+    algorithms.methods = choose_methods(config, bytes_for_network(config, settings, run), options.tune, run);
   } else {
     gpu = plan_on_gpu(config, options.precision, run);
   }
-  MemoryPlan memory = memory_of(config, settings, algorithms, gpu ? &*gpu : nullptr);
+  MemoryPlan memory =
+      memory_of(config, settings, gpu ? Plan::Bytes{.values = gpu->host_bytes} : Plan::bytes_for(config, algorithms));
   if (options.midi) memory.peak_bytes += memory.add("midi", stem_midi_bytes(work.longest_s), "a stem as a whole");
   run.show_memory(memory, run.host_budget());
   if (gpu) run.show_memory(gpu->memory, run.budget(), "memory of the GPU");
@@ -327,8 +305,13 @@ void run_separation(const RunOptions& options, Run& run) {
     require_place(task.record + ".part", side_output("what is kept of a file", FileMark::text));
   }
   auto preparing = run.report().phase("prepare");
-  const std::unique_ptr<Network> network =
-      prepare_network(config, rounded(model.values(), options.precision), algorithms, gpu, device);
+  auto matching = run.report().phase("parameters");
+  ParameterValues values = rounded(model.values(), options.precision);
+  matching.end();
+  auto packing = run.report().phase("pack");
+  const std::unique_ptr<Network> network = prepare_network(config, values, algorithms, gpu, device);
+  values.clear();
+  packing.end();
   identify(model, options, config, *network, settings);
   if (gpu) settings.origin += fmt::format("device {}\n", device.info().name);
   preparing.end();
@@ -354,9 +337,12 @@ void run_separation(const RunOptions& options, Run& run) {
     return state;
   });
   if (run.live_port()) watch_growth(growth, mutex, settings);
+  // Its pages, as large as the network, would count as memory of this process.
+  if (model.checkpoint) model.checkpoint->file.reset();
   const auto separating = run.report().phase("separate");
+  NotedNetwork noted(*network, watch);
   try {
-    separate_files(tasks, settings, config, *network, [&](std::size_t task, const SeparationResult& result) {
+    separate_files(tasks, settings, config, noted, [&](std::size_t task, const SeparationResult& result) {
       report_file(tasks[task], result, config, run);
       // Fewer hold the warm-up.
       if (result.chunks >= 3 && !settings.tta && !gpu) {
@@ -371,6 +357,12 @@ void run_separation(const RunOptions& options, Run& run) {
     throw;
   }
   report_network(*network, run);
+  Value& moment = run.results()["run"];
+  moment["memory"]["at_start"] = memory_at_start;
+  moment["memory"]["at_peak"] = noted.memory();
+  for (const MemoryPlan::Line& each : memory.lines) moment["memory"]["planned"][each.what] = each.bytes;
+  moment["memory"]["planned"]["peak"] = memory.peak_bytes;
+  if (const auto begins_s = noted.first_pass_begins_s()) moment["first_chunk_begins_s"] = *begins_s;
 }
 
 }  // namespace

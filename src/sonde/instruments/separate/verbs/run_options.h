@@ -22,6 +22,7 @@ struct RunOptions {
   Index shifts = 1;
   bool tta = false, preview = false, quality = false;
   std::string batch = "auto";
+  bool tune = false;
   Precision precision = Precision::automatic;
   bool verify_precision = false;
   std::string stems;
