@@ -18,11 +18,12 @@ namespace {
 
 using dense::Form;
 
-// Pixels of one matrix product: fewer, and the library packs the weights too often; more, and what is between two steps
-// leaves the cache.
+// Pixels of one matrix product: fewer, and the weights are read too often; more, and what is between two steps leaves
+// the cache.
 constexpr Index pixels_of_product = 256;
-// Tiles of one product of Winograd's: 36 matrices of them, twice.
-constexpr Index tiles_of_product = 64;
+// Tiles of one product of Winograd's: 36 matrices of them, twice. From so many channels on, what is between two steps
+// is beyond the nearer caches in any case, and twice as many tiles halve what is read of the weights.
+constexpr Index tiles_of_product = 64, many_channels = 256;
 // Bands of a layer, where it has rows enough: work for as many cores, and two rows more for each.
 constexpr Index wanted_bands = 16;
 
@@ -212,8 +213,9 @@ ConvolutionMethod choose_method(const Step& step) {
 void choose_rows(Step& step) {
   const Index rows = step.shared_rows();
   const bool tiled = step.tiled();
-  const Index wanted = tiled ? winograd::tile * std::max(Index{1}, tiles_of_product / tile_columns(step))
-                             : std::max(Index{1}, pixels_of_product / step.in.columns);
+  Index wanted = tiled ? winograd::tile * std::max(Index{1}, tiles_of_product / tile_columns(step))
+                       : std::max(Index{1}, pixels_of_product / step.in.columns);
+  if (tiled && step.channels >= many_channels && 8 * wanted <= rows) wanted *= 2;  // four groups stay, for four cores
   const Index all = tiled ? rounded_up(rows, winograd::tile) : rows;
   step.group_rows = std::min(wanted, all);
   step.band_rows = std::max(rounded_up((rows + wanted_bands - 1) / wanted_bands, step.group_rows), step.group_rows);
