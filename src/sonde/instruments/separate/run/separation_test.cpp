@@ -37,7 +37,7 @@ TEST(SeparateFile, WritesWhatTheDemixerGives) {
   Index done = 0;
   Demixer demixer(
       demix_settings(at.of.config, {.overlap = 2}),
-      [&](View<const float, 2> x, View<float, 3> y) { at.plan.run(x, y); },
+      [&](View<const float, 2> x, View<float, 3> y) { at.network.run(x, y); },
       [&](View<const float, 2>, View<const float, 3> stems) {
         for (Index row = 0; row < 6; ++row) {
           std::copy_n(stems.data + row * stems.extent[2], stems.extent[2], expected.data() + row * 9000 + done);
@@ -77,7 +77,7 @@ TEST(SeparateSamples, GivesTheBitsOfTheFile) {
     const auto samples = song(way.count);
     (void)at.separate(at.task(samples, {}, "song", way.rate));
     const Array heard = resampled({samples.data(), 2, way.count}, way.rate, 44100, 2);
-    const Array made = separate_samples(heard.view<float, 2>(), way.settings, at.of.config, at.plan);
+    const Array made = separate_samples(heard.view<float, 2>(), way.settings, at.of.config, at.network);
     const auto stems = made.view<float, 3>();
     const std::vector<std::string> names = at.of.config.stems();
     for (std::size_t s = 0; s < names.size(); ++s) {
@@ -94,7 +94,7 @@ TEST(SeparateSamples, RefusesWhatIsNoSignalOfTheNetwork) {
   EXPECT_THAT(
       sonde::testing::error_of(ErrorKind::bad_input,
                                [&] {
-                                 (void)separate_samples({samples.data(), 3, 100}, at.settings, at.of.config, at.plan);
+                                 (void)separate_samples({samples.data(), 3, 100}, at.settings, at.of.config, at.network);
                                }),
       ::testing::HasSubstr("3 x 100, expected 2 channels"));
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
@@ -145,13 +145,13 @@ TEST(SeparateFile, WritesASummaryOfTheStems) {
 
 TEST(SeparateFile, GivesTheSameBitsForEveryNumberOfThreads) {
   Setting at;
-  const SeparationTask task = at.task(song(9000));
+  const SeparationTask task = at.task(song(5000));
   const int before = thread_count();
   std::vector<float> expected;
   for (const int threads : {1, 2, 3}) {
     set_thread_count(threads);
-    at.plan = Plan::prepare(at.of.config, formula_values(at.of.config, at.of.seed));
-    (void)at.separate(task);
+    Plan plan = Plan::prepare(at.of.config, formula_values(at.of.config, at.of.seed));
+    (void)separate_file(task, at.settings, at.of.config, plan);
     if (threads == 1) expected = at.kick();
     EXPECT_EQ(at.kick(), expected) << threads;
   }
@@ -313,7 +313,7 @@ TEST(SeparateFiles, GivesEachFileWhatItGetsByItself) {
     expected.push_back(all_of(tasks.back().paths[1]));
   }
   std::vector<std::size_t> order;
-  separate_files(tasks, at.settings, at.of.config, at.plan, [&](std::size_t task, const SeparationResult& result) {
+  separate_files(tasks, at.settings, at.of.config, at.network, [&](std::size_t task, const SeparationResult& result) {
     order.push_back(task);
     EXPECT_EQ(result.samples, static_cast<Index>(expected[task].size()) / 2);
   });
