@@ -17,17 +17,17 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
         state_key: Text | None = None, overlap: SupportsIndex | None = None, policy: Literal["fade", "uniform"] | None = None,
         chunk: SupportsIndex | None = None, dim_t: SupportsIndex | None = None, shifts: SupportsIndex | None = None,
         tta: bool | None = None, preview: bool | None = None, quality: bool | None = None, batch: Text | None = None,
-        precision: Literal["auto", "f32", "f16", "bf16", "tf32"] | None = None, verify_precision: bool | None = None,
-        recursive: bool | None = None, resume: bool | None = None, start: Text | None = None,
-        seconds: SupportsFloat | None = None, downmix: Literal["refuse", "first2", "mean"] | None = None,
-        nan: Literal["refuse", "zero"] | None = None,
+        tune: bool | None = None, precision: Literal["auto", "f32", "f16", "bf16", "tf32"] | None = None,
+        verify_precision: bool | None = None, recursive: bool | None = None, resume: bool | None = None,
+        start: Text | None = None, seconds: SupportsFloat | None = None,
+        downmix: Literal["refuse", "first2", "mean"] | None = None, nan: Literal["refuse", "zero"] | None = None,
         resample_quality: Literal["quick", "low", "medium", "high", "very_high"] | None = None, stems: Text | None = None,
         mix: Text | None = None, residual: Text | None = None, format: Literal["wav", "flac", "ogg", "mp3"] | None = None,
         subtype: Text | None = None, template: Text | None = None, keep_rate: bool | None = None,
         clip: Literal["warn", "rescale", "float"] | None = None, dither: Literal["on", "off"] | None = None,
-        midi: bool | None = None, live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-        threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None, dry_run: bool | None = None,
-        progress: Progress | None = None) -> Result:
+        midi: bool | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+        memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+        config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Separate audio files into stems with a trained network.
 
     What ``sonde separate run`` does.
@@ -72,6 +72,8 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
         how far the stems can be trusted, without true ones: how far passes over the file agree and what the stems lack of the mixture, over time, in separation.json; no more work, and stems as with preview
     batch : str (N|auto), default 'auto'
         chunks in one pass; they go one after another, whatever N is
+    tune : bool, default False
+        measure both ways of computing each 3 x 3 convolution first, and keep what was found for later runs with this network: as long as two chunks, once
     precision : {'auto', 'f32', 'f16', 'bf16', 'tf32'}, default 'auto'
         of the weights, which compute in float32: f16 and bf16 show what half precision costs, and save nothing; tf32 is that of products on a GPU
     verify_precision : bool, default False
@@ -126,11 +128,12 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
         print the resolved settings and the choices, do nothing
     """
     return _run("separate run", *inputs, output=output, checkpoint=checkpoint, model=model, state_key=state_key, overlap=overlap,
-                policy=policy, chunk=chunk, dim_t=dim_t, shifts=shifts, tta=tta, preview=preview, quality=quality, batch=batch, precision=precision,
-                verify_precision=verify_precision, recursive=recursive, resume=resume, start=start, seconds=seconds,
-                downmix=downmix, nan=nan, resample_quality=resample_quality, stems=stems, mix=mix, residual=residual,
-                format=format, subtype=subtype, template=template, keep_rate=keep_rate, clip=clip, dither=dither, midi=midi, live=live,
-                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                policy=policy, chunk=chunk, dim_t=dim_t, shifts=shifts, tta=tta, preview=preview, quality=quality, batch=batch,
+                tune=tune, precision=precision, verify_precision=verify_precision, recursive=recursive, resume=resume,
+                start=start, seconds=seconds, downmix=downmix, nan=nan, resample_quality=resample_quality, stems=stems, mix=mix,
+                residual=residual, format=format, subtype=subtype, template=template, keep_rate=keep_rate, clip=clip,
+                dither=dither, midi=midi, live=live, device=device, memory=memory, threads=threads, report=report, config=config,
+                dry_run=dry_run, progress=progress)
 
 
 @checked
@@ -322,10 +325,10 @@ def ensemble(*folders: Text, output: Text | None = None, blend: Literal["mean", 
 
     What ``sonde separate ensemble`` does.
 
-    Takes folders of stems of one song, made by `sonde separate run` or any other program, and blends the files of one name, without
-    ending and case, sample by sample: their mean or median, with weights where some networks are better, or the sample of least or
-    of greatest magnitude. They must have one sample rate, length and number of channels. Written are WAV files of float32. Files are
-    read in pieces: memory does not depend on their length.
+    Takes folders of stems of one song, made by `sonde separate run` or any other program, and blends the files of one name,
+    without ending and case, sample by sample: their mean or median, with weights where some networks are better, or the sample of
+    least or greatest magnitude. They must have one sample rate, length and number of channels. Written are WAV files of float32.
+    Files are read in pieces: memory does not depend on their length.
 
     Parameters
     ----------
@@ -416,17 +419,20 @@ def eval(reference: Text, estimate: Text, *, output: Text | None = None, mixture
 def plot(*inputs: Text, output: Text | None = None, range_db: SupportsFloat | None = None, device: Text | None = None,
          memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
          config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
-    """Draw spectrograms of audio files beside each other.
+    """Draw spectrograms of audio files beside each other, or the quality of stems.
 
     What ``sonde separate plot`` does.
 
     One panel for each file, on logarithmic frequency, in dB below the loudest level of all files: what is left of one stem in
     another shows as its shape. Windows of 4096 samples; files of any length are read in pieces.
 
+    Of the separation.json of `sonde separate run --quality`: how far passes agree on each stem, and what all stems lack of the
+    mixture, over time.
+
     Parameters
     ----------
     inputs : list of str, default []
-        audio files: a mixture, and its stems
+        audio files: a mixture, and its stems; or one separation.json
     output : str (FILE.png|.pdf|.svg), default ''
         the picture; unset: FILE.png and FILE.pdf beside the first input
     range_db : float in dB, default 70.0

@@ -178,7 +178,7 @@ Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, cons
     Value row;
     row["name"] = present[i].peer.name;
     row["steady_s"] = steady.to_value();
-    if (present[i].peak_bytes > 0) row["peak_rss_bytes"] = present[i].peak_bytes;
+    if (present[i].peak_bytes > 0) row["peak_rss_bytes"] = static_cast<Index>(present[i].peak_bytes);
     if (measured.front().steady().median > 0) row["ratio"] = steady.median / measured.front().steady().median;
     peers.push_back(std::move(row));
   }

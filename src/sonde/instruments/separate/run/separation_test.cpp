@@ -91,12 +91,12 @@ TEST(SeparateSamples, GivesTheBitsOfTheFile) {
 TEST(SeparateSamples, RefusesWhatIsNoSignalOfTheNetwork) {
   Setting at;
   const std::vector<float> samples(300);
-  EXPECT_THAT(
-      sonde::testing::error_of(ErrorKind::bad_input,
-                               [&] {
-                                 (void)separate_samples({samples.data(), 3, 100}, at.settings, at.of.config, at.network);
-                               }),
-      ::testing::HasSubstr("3 x 100, expected 2 channels"));
+  EXPECT_THAT(sonde::testing::error_of(
+                  ErrorKind::bad_input,
+                  [&] {
+                    (void)separate_samples({samples.data(), 3, 100}, at.settings, at.of.config, at.network);
+                  }),
+              ::testing::HasSubstr("3 x 100, expected 2 channels"));
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
                                        [&] {
                                          (void)resampled({samples.data(), 3, 100}, 48000, 44100, 2);
