@@ -73,7 +73,7 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
     batch : str (N|auto), default 'auto'
         chunks in one pass; they go one after another, whatever N is
     tune : bool, default False
-        measure both ways of computing each 3 x 3 convolution first, and keep what was found for later runs with this network: as long as two chunks, once
+        compute each 3 x 3 convolution in the way that was measured to be faster for this network: once, for as long as two chunks take, and kept for later runs that tune
     precision : {'auto', 'f32', 'f16', 'bf16', 'tf32'}, default 'auto'
         of the weights, which compute in float32: f16 and bf16 show what half precision costs, and save nothing; tf32 is that of products on a GPU
     verify_precision : bool, default False

@@ -3,7 +3,7 @@
 # Networks of full size and whole songs take minutes under a sanitiser, and the tests of the rooms run the same code there.
 set(long)
 if(SONDE_SANITIZE)
-  set(long FILTER "*.ContinuesAfterCtrlC*:*.InfoCountsParameters*:*.SaysHowLong*:*.ReportsStages*:*.ComparesHalfPrecision*:*.TheDemonstrationRaises*")
+  set(long FILTER "*.ContinuesAfterCtrlC*:*.InfoCountsParameters*:*.SaysHowLong*:*.ReportsStages*:*.ComparesHalfPrecision*:*.TheDemonstrationRaises*:*.ReportsItsStart*:*.GivesTheSameBits*:*.KeepsWhatWasMeasured*")
 endif()
 sonde_cli_test(separate ${long})
 sonde_python_test(separate)

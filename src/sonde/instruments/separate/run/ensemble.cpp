@@ -112,6 +112,11 @@ Index require_alike(const EnsembleTask& task) {
   return first.frames;
 }
 
+std::size_t blend_bytes(const EnsembleTask& task) {
+  const AudioInfo info = AudioReader(task.paths.front(), {.channels = most_channels}).info();
+  return sizeof(float) * task.paths.size() * static_cast<std::size_t>(blended_at_once * info.channels);
+}
+
 double blend_files(const EnsembleTask& task, Blend how, std::span<const double> weights) {
   const AudioInfo info = AudioReader(task.paths.front(), {.channels = most_channels}).info();
   std::vector<AudioReader> readers;

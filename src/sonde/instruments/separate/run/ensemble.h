@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ struct EnsembleTask {
 /// Samples of each channel that a task has. Throws Error(bad_input), naming two files, where they have other rates,
 /// lengths or channels.
 [[nodiscard]] Index require_alike(const EnsembleTask& task);
+
+/// What blend_files() holds, whatever the length of the files.
+[[nodiscard]] std::size_t blend_bytes(const EnsembleTask& task);
 
 /// Blends the files sample by sample, in pieces, to a WAV file of float32. Returns the largest magnitude.
 double blend_files(const EnsembleTask& task, Blend how, std::span<const double> weights);

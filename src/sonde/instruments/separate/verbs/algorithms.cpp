@@ -46,14 +46,18 @@ std::vector<MethodTimes> times_of(const Value& told, std::size_t layers) {
 
 std::vector<ConvolutionMethod> choose_methods(const Config& config, std::size_t bytes, bool tune, Run& run) {
   const std::string key = key_of(network_text(config));
-  std::vector<MethodTimes> times = times_of(measured_before(layer_section, key), layer_list(config).layers.size());
-  std::string because = times.empty() ? "where a layer has 256 tiles or more" : "the faster, measured before";
-  if (times.empty() && tune) {
-    const auto measuring = run.report().phase("tune");
-    const Reservation room = run.host_budget().reserve(tuning_bytes(config), "measuring layers");
-    times = measure_methods(config);
-    keep_measured(layer_section, key, value_of(times));
-    because = "the faster, measured now";
+  std::vector<MethodTimes> times;
+  std::string because = "where a layer has 256 tiles or more";
+  if (tune) {
+    times = times_of(measured_before(layer_section, key), layer_list(config).layers.size());
+    because = "the faster, measured before";
+    if (times.empty()) {
+      const auto measuring = run.report().phase("tune");
+      const Reservation room = run.host_budget().reserve(tuning_bytes(config), "measuring layers");
+      times = measure_methods(config);
+      keep_measured(layer_section, key, value_of(times));
+      because = "the faster, measured now";
+    }
   }
   std::vector<ConvolutionMethod> methods = methods_within(config, bytes, times);
   const auto tiled = [](const std::vector<ConvolutionMethod>& of) {

@@ -10,9 +10,9 @@
 
 namespace sonde::separate {
 
-/// methods_within(), by what was measured on this machine, where that was done; with `tune` it is done where it was
-/// not, and kept for later runs, whatever their threads. A choice of the report. Throws Error(budget) where measuring
-/// does not fit the memory that may be held.
+/// methods_within(): by rule, so that the same command has the same bits always; with `tune` by what was measured on
+/// this machine, now or by an earlier run, whatever its threads. A choice of the report. Throws Error(budget) where
+/// measuring does not fit the memory that may be held.
 [[nodiscard]] std::vector<ConvolutionMethod> choose_methods(const Config& config, std::size_t bytes, bool tune,
                                                             Run& run);
 

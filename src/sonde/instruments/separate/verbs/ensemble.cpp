@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -69,11 +70,14 @@ void run_ensemble(const EnsembleOptions& options, Run& run) {
     throw Error(ErrorKind::bad_input, fmt::format("{}: no stem is in all {} folders; expected files of one name",
                                                   join_words(options.folders), options.folders.size()));
   }
+  std::size_t bytes = 0;
   for (const EnsembleTask& task : tasks) {
     const Index samples = require_alike(task);
+    bytes = std::max(bytes, blend_bytes(task));
     run.say(fmt::format("stem      {}: {} files of {} samples", task.stem, task.paths.size(), samples));
   }
   for (const std::string& each : left_out) run.say(fmt::format("left out  {}: not in every folder", each));
+  const Reservation pieces = run.host_budget().reserve(bytes, "pieces of the files");
   if (run.dry_run()) return;
   make_folders(options.output);
   for (const EnsembleTask& task : tasks) require_place(task.output, {.what = "the stem"});

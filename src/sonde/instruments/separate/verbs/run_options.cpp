@@ -82,9 +82,10 @@ void RunOptions::describe(Fields& fields) {
   fields.heading("network");
   fields.add("batch", batch,
              {.help = "chunks in one pass; they go one after another, whatever N is", .metavar = "N|auto"});
-  fields.add("tune", tune,
-             {.help = "measure both ways of computing each 3 x 3 convolution first, and keep what was found for later "
-                      "runs with this network: as long as two chunks, once"});
+  fields.add(
+      "tune", tune,
+      {.help = "compute each 3 x 3 convolution in the way that was measured to be faster for this network: once, "
+               "for as long as two chunks take, and kept for later runs that tune"});
   fields.choice("precision", precision,
                 {{"auto", Precision::automatic},
                  {"f32", Precision::f32},
