@@ -14,7 +14,6 @@
 #include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/report/progress.h"
-#include "sonde/instruments/separate/audio/audio_reader.h"
 #include "sonde/instruments/separate/audio/audio_writer.h"
 #include "sonde/instruments/separate/run/outputs.h"
 
@@ -95,7 +94,7 @@ std::vector<EnsembleTask> ensemble_tasks(const std::vector<std::string>& folders
   return tasks;
 }
 
-Index require_alike(const EnsembleTask& task) {
+AudioInfo require_alike(const EnsembleTask& task) {
   const auto info_of = [](const std::string& path) { return AudioReader(path, {.channels = most_channels}).info(); };
   const AudioInfo first = info_of(task.paths.front());
   for (const std::string& path : task.paths) {
@@ -109,12 +108,11 @@ Index require_alike(const EnsembleTask& task) {
     compare(first.channels, info.channels, "channels");
     compare(first.frames, info.frames, "samples");
   }
-  return first.frames;
+  return first;
 }
 
-std::size_t blend_bytes(const EnsembleTask& task) {
-  const AudioInfo info = AudioReader(task.paths.front(), {.channels = most_channels}).info();
-  return sizeof(float) * task.paths.size() * static_cast<std::size_t>(blended_at_once * info.channels);
+std::size_t blend_bytes(std::size_t files, const AudioInfo& info) {
+  return sizeof(float) * files * static_cast<std::size_t>(blended_at_once * info.channels);
 }
 
 double blend_files(const EnsembleTask& task, Blend how, std::span<const double> weights) {

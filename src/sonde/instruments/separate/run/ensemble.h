@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sonde/engine/base/index.h"
+#include "sonde/instruments/separate/audio/audio_reader.h"
 
 namespace sonde::separate {
 
@@ -35,12 +35,12 @@ struct EnsembleTask {
 [[nodiscard]] std::vector<EnsembleTask> ensemble_tasks(const std::vector<std::string>& folders,
                                                        const std::string& output, std::vector<std::string>& left_out);
 
-/// Samples of each channel that a task has. Throws Error(bad_input), naming two files, where they have other rates,
+/// What the files of a task are alike in. Throws Error(bad_input), naming two files, where they have other rates,
 /// lengths or channels.
-[[nodiscard]] Index require_alike(const EnsembleTask& task);
+[[nodiscard]] AudioInfo require_alike(const EnsembleTask& task);
 
-/// What blend_files() holds, whatever the length of the files.
-[[nodiscard]] std::size_t blend_bytes(const EnsembleTask& task);
+/// What blend_files() holds of so many files, whatever their length.
+[[nodiscard]] std::size_t blend_bytes(std::size_t files, const AudioInfo& info);
 
 /// Blends the files sample by sample, in pieces, to a WAV file of float32. Returns the largest magnitude.
 double blend_files(const EnsembleTask& task, Blend how, std::span<const double> weights);

@@ -51,7 +51,9 @@ std::vector<ConvolutionMethod> choose_methods(const Config& config, std::size_t 
   if (tune) {
     times = times_of(measured_before(layer_section, key), layer_list(config).layers.size());
     because = "the faster, measured before";
-    if (times.empty()) {
+    if (times.empty() && run.dry_run()) {
+      because = "where a layer has 256 tiles or more, until it is measured";
+    } else if (times.empty()) {
       const auto measuring = run.report().phase("tune");
       const Reservation room = run.host_budget().reserve(tuning_bytes(config), "measuring layers");
       times = measure_methods(config);

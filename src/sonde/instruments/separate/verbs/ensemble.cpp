@@ -72,9 +72,9 @@ void run_ensemble(const EnsembleOptions& options, Run& run) {
   }
   std::size_t bytes = 0;
   for (const EnsembleTask& task : tasks) {
-    const Index samples = require_alike(task);
-    bytes = std::max(bytes, blend_bytes(task));
-    run.say(fmt::format("stem      {}: {} files of {} samples", task.stem, task.paths.size(), samples));
+    const AudioInfo info = require_alike(task);
+    bytes = std::max(bytes, blend_bytes(task.paths.size(), info));
+    run.say(fmt::format("stem      {}: {} files of {} samples", task.stem, task.paths.size(), info.frames));
   }
   for (const std::string& each : left_out) run.say(fmt::format("left out  {}: not in every folder", each));
   const Reservation pieces = run.host_budget().reserve(bytes, "pieces of the files");
