@@ -34,7 +34,7 @@ class TouchedInstruments(unittest.TestCase):
                        env=os.environ | there)
 
     def commit(self, *paths, hours=1):
-        self.now += hours * HOUR
+        self.now += int(hours * HOUR)
         for path in paths:
             file = self.root / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -51,13 +51,15 @@ class TouchedInstruments(unittest.TestCase):
         for _ in range(11):
             self.commit("docs/page.md", hours=24)
 
-    def test_what_is_shared_touches_all(self):
+    def test_what_is_shared_touches_the_instrument_that_stands_on_all_of_it(self):
         for path in ("src/sonde/engine/io/npy.cpp", "CMakeLists.txt", "CMakePresets.json", "src/sonde/app/cli/main.cpp", "tests/cli/frame_test.cpp",
                      "tests/support/errors.h", "cmake/rooms.cmake"):
             self.quiet_days()
             self.assertEqual(self.touched(), "", path)
             self.commit(path)
-            self.assertEqual(self.touched(), "all", path)
+            self.assertEqual(self.touched(), "stem", path)
+            self.commit("src/sonde/instruments/ptycho/run/job.cpp")
+            self.assertEqual(self.touched(), "ptycho;stem", path)
 
     def test_an_instrument_is_touched_by_its_folder_and_its_tests(self):
         self.quiet_days()
@@ -71,11 +73,13 @@ class TouchedInstruments(unittest.TestCase):
         self.commit("web/src/page.tsx", "python/src/view.cpp", "src/sonde/instruments/stem/layout/transpose_cuda.cu", "assets/net.ckpt", "README.md")
         self.assertEqual(self.touched(), "")
 
-    def test_two_days_count_and_ten_commits_at_least(self):
+    def test_four_hours_count_and_ten_commits_at_least(self):
+        self.assertEqual(self.touched(), "all")  # all of history
+        self.quiet_days()
         self.commit("src/sonde/instruments/stem/load/load.cpp")
         for _ in range(12):
-            self.commit("src/sonde/instruments/ptycho/run/job.cpp")
-        self.assertEqual(self.touched(), "all")  # the first commit, too, is of the last two days
+            self.commit("src/sonde/instruments/ptycho/run/job.cpp", hours=0.25)
+        self.assertEqual(self.touched(), "ptycho;stem")  # the first commit, too, is of the last four hours
         for _ in range(9):
             self.commit("docs/page.md", hours=24)
         self.assertEqual(self.touched(), "ptycho")
