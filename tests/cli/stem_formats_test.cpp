@@ -223,6 +223,7 @@ TEST_F(EveryFormat, ByView) {
   }
 }
 
+#ifdef SONDE_WITH_PTYCHO
 TEST_F(EveryFormat, AsThePatternsOfPtychography) {
   for (const Case& one : *cases_) {
     SCOPED_TRACE(trace(one));
@@ -252,6 +253,7 @@ TEST_F(EveryFormat, AsThePatternsOfPtychography) {
     }
   }
 }
+#endif
 
 TEST(StemLoad, PrintsScanDetectorAndResultFirst) {
   const TemporaryFolder folder;
