@@ -43,7 +43,7 @@ TEST_F(SeparateScores, AMixtureBesideTheStemsIsWhatTheyAreComparedWith) {
   const std::string piece = (data / "separation/demo/synth0").string();
   const Ended ended = command({"eval", piece, piece});
   EXPECT_EQ(ended.status, 0) << ended.err;
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("stems     4 of 10.00 s"), HasSubstr("-19.24")));  // hihat, in scores.json
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("stems       4 of 10.00 s"), HasSubstr("-19.24")));  // hihat, in scores.json
 }
 
 TEST_F(SeparateScores, WrongInputEndsWithItsStatusAndWritesNothing) {

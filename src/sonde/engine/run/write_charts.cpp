@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/engine/run/write_charts.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "sonde/engine/base/error.h"
@@ -9,9 +11,9 @@
 
 namespace sonde {
 
-void wrote(const std::string& path, Run& run) {
+void wrote(const std::string& path, Run& run, int column) {
   run.results()["files"].push_back(path);
-  run.say("wrote     " + path);
+  run.say(fmt::format("{:<{}}{}", "wrote", column, path));
 }
 
 std::string chart_place(const std::string& output, const std::string& input, const Run& run) {
@@ -32,9 +34,9 @@ void require_plot(const std::string& path) {
   require_chart(path);
 }
 
-void draw(const Chart& chart, const std::string& path, Run& run) {
+void draw(const Chart& chart, const std::string& path, Run& run, int column) {
   const auto phase = run.report().phase("plot");
-  for (const std::string& file : write_chart(path, chart).all()) wrote(file, run);
+  for (const std::string& file : write_chart(path, chart).all()) wrote(file, run, column);
 }
 
 }  // namespace sonde

@@ -9,8 +9,11 @@
 
 namespace sonde {
 
+/// Where what is said of a file begins in its line, for verbs whose other lines have no column of their own.
+constexpr int usual_column = 10;
+
 /// Names a file that the run has written to who reads and in the report.
-void wrote(const std::string& path, Run& run);
+void wrote(const std::string& path, Run& run, int column = usual_column);
 
 /// Where a verb draws: `output`; where the program is given none FILE.png and FILE.pdf beside `input`. Throws
 /// Error(usage) for endings that pictures do not have and where a caller of Python names nothing, and what
@@ -20,6 +23,6 @@ void wrote(const std::string& path, Run& run);
 void require_plot(const std::string& path);
 
 /// write_chart() there.
-void draw(const Chart& chart, const std::string& path, Run& run);
+void draw(const Chart& chart, const std::string& path, Run& run, int column = usual_column);
 
 }  // namespace sonde

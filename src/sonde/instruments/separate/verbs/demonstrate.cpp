@@ -67,10 +67,10 @@ void separate_mixture(const std::string& mixture, const fs::path& folder, Run& r
   Plan plan = Plan::prepare(model.config, model.values());
   separate_files(
       {task}, {.overlap = model.config.overlap}, model.config, plan, [&](std::size_t, const SeparationResult& result) {
-        run.say(fmt::format("network   {:.1f} s for {:.1f} s of audio", result.times.network,
+        run.say(fmt::format("network     {:.1f} s for {:.1f} s of audio", result.times.network,
                             static_cast<double>(result.samples) / static_cast<double>(model.config.sample_rate)));
       });
-  for (const std::string& path : task.paths) wrote(path, run);
+  for (const std::string& path : task.paths) wrote(path, run, text_column);
 }
 
 /// What was played, found in the separated stems.
@@ -83,7 +83,7 @@ Matching find_hits(const fs::path& folder, const fs::path& truth, double tempo, 
   const auto scores =
       score_drums(stems, read_reference((truth / "events.csv").string()), settings, 0.05, Counted::merged);
   for (const DrumScore& each : scores)
-    run.say(fmt::format("hits      {:<6} {} found, {} played, {} the same (within 50 ms)", name(each.drum),
+    run.say(fmt::format("hits        {:<6} {} found, {} played, {} the same (within 50 ms)", name(each.drum),
                         each.matching.found, each.matching.expected, each.matching.matched));
   return pooled(scores);
 }
@@ -94,7 +94,7 @@ void check_rise(double rise_db, Run& run) {
   run.results()["rise_db"] = rise_db;
   const bool pass =
       run.report().check("what the rise of the mean SDR lacks of 8 dB", std::max(0.0, least_db - rise_db), 0);
-  run.say(fmt::format("truth     the mean SDR rises by {:.1f} dB over the mixture's, at least {:.0f} {}", rise_db,
+  run.say(fmt::format("truth       the mean SDR rises by {:.1f} dB over the mixture's, at least {:.0f} {}", rise_db,
                       least_db, pass ? "agrees" : "DISAGREES"));
 }
 
@@ -163,10 +163,10 @@ void demonstrate_separation(const fs::path& folder, double seconds, Run& run) {
   const Matching hits = find_hits(made, truth, settings.pattern.tempo, run);
   run.results()["f_measure"] = hits.f_measure();
   run.say(fmt::format(
-      "hits      F {:.3f}: the network does not know toms, crash and ride, and drums are heard in other stems",
+      "hits        F {:.3f}: the network does not know toms, crash and ride, and drums are heard in other stems",
       hits.f_measure()));
 
-  draw(figure_of(truth, made, scores), (folder / "separation").string(), run);
+  draw(figure_of(truth, made, scores), (folder / "separation").string(), run, text_column);
 }
 
 }  // namespace sonde::separate

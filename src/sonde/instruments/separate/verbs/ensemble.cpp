@@ -74,9 +74,9 @@ void run_ensemble(const EnsembleOptions& options, Run& run) {
   for (const EnsembleTask& task : tasks) {
     const AudioInfo info = require_alike(task);
     bytes = std::max(bytes, blend_bytes(task.paths.size(), info));
-    run.say(fmt::format("stem      {}: {} files of {} samples", task.stem, task.paths.size(), info.frames));
+    run.say(fmt::format("stem        {}: {} files of {} samples", task.stem, task.paths.size(), info.frames));
   }
-  for (const std::string& each : left_out) run.say(fmt::format("left out  {}: not in every folder", each));
+  for (const std::string& each : left_out) run.say(fmt::format("left out    {}: not in every folder", each));
   const Reservation pieces = run.host_budget().reserve(bytes, "pieces of the files");
   if (run.dry_run()) return;
   make_folders(options.output);
@@ -88,7 +88,7 @@ void run_ensemble(const EnsembleOptions& options, Run& run) {
     told["name"] = task.stem;
     told["path"] = task.output;
     told["peak"] = peak;
-    wrote(task.output, run);
+    wrote(task.output, run, text_column);
   }
 }
 

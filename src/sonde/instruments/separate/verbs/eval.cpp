@@ -74,13 +74,13 @@ void run_eval(const EvalOptions& options, Run& run) {
 
   const Index frames = settings.frames.count(audio.samples);
   run.say(fmt::format(
-      "stems     {} of {:.2f} s, {} Hz, {} channel{}; {}", pairs.pairs.size(),
+      "stems       {} of {:.2f} s, {} Hz, {} channel{}; {}", pairs.pairs.size(),
       static_cast<double>(audio.samples) / static_cast<double>(audio.rate), audio.rate, audio.channels,
       audio.channels == 1 ? "" : "s",
       frames == 1 ? std::string("one frame") : fmt::format("{} frames of {:.4g} s", frames, options.frame)));
   for (const auto& [files, which] : {std::pair{&pairs.only_reference, "estimate"}, {&pairs.only_estimate, "true stem"}})
     for (const std::string& each : *files)
-      run.say(fmt::format("left out  {}: there is no {} of that name", each, which));
+      run.say(fmt::format("left out    {}: there is no {} of that name", each, which));
   const std::size_t bytes = score_bytes(pairs, audio, settings);
   if (run.dry_run()) {
     MemoryPlan memory;

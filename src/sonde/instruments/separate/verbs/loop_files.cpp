@@ -5,6 +5,7 @@
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/separate/audio/audio_writer.h"
 #include "sonde/instruments/separate/verbs/stem_midi.h"
+#include "sonde/instruments/separate/verbs/verbs.h"
 
 namespace sonde::separate {
 void write_stems(const std::filesystem::path& folder, const std::vector<LoopStem>& stems, Index rate, Run& run) {
@@ -13,7 +14,7 @@ void write_stems(const std::filesystem::path& folder, const std::vector<LoopStem
     AudioWriter writer(path, {.rate = rate, .channels = 2});
     writer.write(each.view());
     writer.commit();
-    wrote(path, run);
+    wrote(path, run, text_column);
   }
 }
 

@@ -325,14 +325,13 @@ void run_midi(const MidiOptions& options, Run& run) {
   if (options.tempo == "auto") take_tempo(stems, writing, run);
   const auto phase = run.report().phase("write");
   if (!options.output.empty())
-    write_text_file(options.output, midi_bytes(midi_tracks(stems, settings, options.note_ms * 1e-3), writing), run,
-                    wide_column);
+    write_text_file(options.output, midi_bytes(midi_tracks(stems, settings, options.note_ms * 1e-3), writing), run);
   if (!options.events.empty()) {
     const bool table = output_ending(options.events) == ".csv";
     write_text_file(options.events, table ? event_table(stems, settings) : to_json(event_list(stems, settings)) + "\n",
-                    run, wide_column);
+                    run);
   }
-  if (!options.plot.empty()) draw(chart_of(stems), options.plot, run);
+  if (!options.plot.empty()) draw(chart_of(stems), options.plot, run, text_column);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ void run_plot(const PlotOptions& options, Run& run) {
   if (options.inputs.empty()) throw Error(ErrorKind::usage, "inputs are missing").hint("name audio files");
   const std::string place = chart_place(options.output, options.inputs.front(), run);
   if (options.inputs.size() == 1 && to_lower(fs::path(options.inputs.front()).extension().string()) == ".json") {
-    return draw(quality_chart(read_json(options.inputs.front()), options.inputs.front()), place, run);
+    return draw(quality_chart(read_json(options.inputs.front()), options.inputs.front()), place, run, text_column);
   }
   // Sums and levels of each file; what is read and transformed at a time takes less than a megabyte.
   const auto places = static_cast<std::size_t>(options.style.columns * options.style.bands);
@@ -48,7 +48,7 @@ void run_plot(const PlotOptions& options, Run& run) {
   auto transforming = run.report().phase("spectrograms");
   for (const std::string& each : options.inputs) spectrograms.push_back(spectrogram_of(each, options.style));
   transforming.end();
-  draw(spectrogram_chart("", spectrograms, options.style), place, run);
+  draw(spectrogram_chart("", spectrograms, options.style), place, run, text_column);
 }
 
 }  // namespace

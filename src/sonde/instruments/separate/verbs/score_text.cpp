@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sonde/instruments/separate/verbs/verbs.h"
+
 namespace sonde::separate {
 namespace {
 
@@ -61,7 +63,7 @@ double mean_of(const std::vector<double>& values) {
 std::string cell(double value) { return std::isnan(value) ? "-" : fmt::format("{:.2f}", value); }
 
 void say_table(const std::vector<StemScore>& scores, const std::vector<Column>& columns, Run& run) {
-  std::size_t width = 5;
+  std::size_t width = text_column - 5;  // figures like 8.17 begin there
   for (const StemScore& each : scores) width = std::max(width, each.name.size());
   std::string head = fmt::format("{:<{}}", "dB", width), last = fmt::format("{:<{}}", "mean", width);
   for (const Column& each : columns) {

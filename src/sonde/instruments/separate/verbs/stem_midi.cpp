@@ -12,6 +12,8 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/run/write_charts.h"
+#include "sonde/instruments/separate/verbs/verbs.h"
 
 namespace sonde::separate {
 namespace {
@@ -68,7 +70,7 @@ std::size_t stem_midi_bytes(double seconds) {
 void write_stem_midi(const StemMidi& midi, Run& run) {
   const EventSettings settings;
   const auto stems = find_in_stems(midi.stems, settings, run.results()["drums"], run);
-  write_text_file(midi.path, midi_bytes(midi_tracks(stems, settings), {}), run, wide_column);
+  write_text_file(midi.path, midi_bytes(midi_tracks(stems, settings), {}), run);
 }
 
 std::vector<StemEvents> find_in_stems(const std::vector<StemFile>& files, const EventSettings& settings,
@@ -82,12 +84,11 @@ std::vector<StemEvents> find_in_stems(const std::vector<StemFile>& files, const 
   return stems;
 }
 
-void write_text_file(const std::string& path, const std::string& text, Run& run, int column) {
+void write_text_file(const std::string& path, const std::string& text, Run& run) {
   AtomicFile file(path);
   file.write(text);
   file.commit();
-  run.results()["files"].push_back(path);
-  run.say(fmt::format("{:<{}}{}", "wrote", column, path));
+  wrote(path, run, text_column);
 }
 
 }  // namespace sonde::separate

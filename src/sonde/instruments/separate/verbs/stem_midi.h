@@ -27,8 +27,7 @@ void write_stem_midi(const StemMidi& midi, Run& run);
 /// Finds the events of each stem, says how many and adds them to `list`.
 [[nodiscard]] std::vector<StemEvents> find_in_stems(const std::vector<StemFile>& files, const EventSettings& settings,
                                                     sonde::Value& list, Run& run);
-/// Where the words of a line begin: as wrote() of engine/run has it, and in what `run`, `info` and `midi` say.
-constexpr int narrow_column = 10, wide_column = 12;
-void write_text_file(const std::string& path, const std::string& text, Run& run, int column = narrow_column);
+/// And says so.
+void write_text_file(const std::string& path, const std::string& text, Run& run);
 
 }  // namespace sonde::separate

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function per verb; instrument.cpp puts them in order.
+// One function per verb, which instrument.cpp puts in order, and how they say things.
 #pragma once
 
 #include "sonde/engine/run/verb.h"
 
 namespace sonde::separate {
+
+/// Where what is said of a word begins in its line.
+constexpr int text_column = 12;
 
 [[nodiscard]] Verb convert_verb();
 [[nodiscard]] Verb demo_verb();
