@@ -66,6 +66,8 @@ USES = {
 
 OF_WOUT = {"inputs": ["{in}/wout.nc"], "s": 0.25, "nu_hat": 0.1, "n_theta": 5, "n_zeta": 5, "n_xi": 4}
 SCAN_OF_WOUT = {**OF_WOUT, "nu_hat": None, "nu_v": "0.1"}
+#: A second network, which separates a stem of the first.
+THEN = {"then": "{in}/network.ckpt", "then_stem": "snare"}
 SOLVED = {"inputs": ["{in}/wout.nc"], "E_r": 0, "n_theta": 5, "n_zeta": 5, "n_xi": 4, "energies": 3}
 
 #: Settings that every verb has.
@@ -165,7 +167,9 @@ CASES = {
                      "nan": Case(inputs=["{in}/holes.wav"]), "stems": Case("kick", "kik"), "mix": Case(["rest=mixture-kick"]), "subtype": Case("pcm16"),
                      "template": Case("{{stem}}"), "dither": Case(subtype="pcm16"), "dim_t": Case(8), "shifts": Case(2), "batch": Case("2"),
                      "residual": Case(["kick"]), "clip": Case(format="flac"), "recursive": Case(inputs=["{in}/album"]),
-                     "resume": Case(True, output="{in}/separated")},
+                     "resume": Case(True, output="{in}/separated"), "then": Case("{in}/network.ckpt", mix=["drums=kick+snare"]),
+                     "then_model": Case("{in}/other_network.yaml", **THEN), "then_state_key": Case("ema", **THEN), "then_stem": Case("kick", "kik", **THEN),
+                     "then_overlap": Case(2, **THEN), "then_chunk": Case(3840, 3800, **THEN), "then_dim_t": Case(8, **THEN)},
     "separate midi": {"output": Case("{out}/other.mid"), "events": Case("{out}/other.json"), "reference": Case("{in}/drums.csv"), "plot": Case("{out}/drums.svg"),
                       "detection": Case("kick=peak", "kick=loud"), "gap": Case("hihat=700"), "merge": Case("hihat=10"), "threshold": Case("0.99"),
                       "prominence": Case("cymbals=60"), "floor": Case("cymbals=-5"), "gate": Case("1"), "sharpness": Case("cymbals=100"),

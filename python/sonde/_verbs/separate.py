@@ -18,8 +18,10 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
         chunk: SupportsIndex | None = None, dim_t: SupportsIndex | None = None, shifts: SupportsIndex | None = None,
         tta: bool | None = None, preview: bool | None = None, quality: bool | None = None, batch: Text | None = None,
         tune: bool | None = None, precision: Literal["auto", "f32", "f16", "bf16", "tf32"] | None = None,
-        verify_precision: bool | None = None, recursive: bool | None = None, resume: bool | None = None,
-        start: Text | None = None, seconds: SupportsFloat | None = None,
+        verify_precision: bool | None = None, then: Text | None = None, then_model: Text | None = None,
+        then_state_key: Text | None = None, then_stem: Text | None = None, then_overlap: SupportsIndex | None = None,
+        then_chunk: SupportsIndex | None = None, then_dim_t: SupportsIndex | None = None, recursive: bool | None = None,
+        resume: bool | None = None, start: Text | None = None, seconds: SupportsFloat | None = None,
         downmix: Literal["refuse", "first2", "mean"] | None = None, nan: Literal["refuse", "zero"] | None = None,
         resample_quality: Literal["quick", "low", "medium", "high", "very_high"] | None = None, stems: Text | None = None,
         mix: Text | None = None, residual: Text | None = None, format: Literal["wav", "flac", "ogg", "mp3"] | None = None,
@@ -41,6 +43,10 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
 
     A sum of stems is an output of its own: `cymbals=ride+crash`, and `drumless=mixture-drums` what is left of the file without a
     stem. What is beyond -1 to 1 is kept in floating point and clipped, with a count, in other formats.
+
+    `then` names a second network, which separates a stem of the first in the same run, as the drums of a song into a drum kit.
+    Its files are named as if the stem were the file that is separated, in the folder of the stem: `out/song/drums.wav` and
+    `out/song/drums/kick.wav`. They are the same bits as of two runs with a file of float32 between them.
 
     Parameters
     ----------
@@ -78,6 +84,20 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
         of the weights, which compute in float32: f16 and bf16 show what half precision costs, and save nothing; tf32 is that of products on a GPU
     verify_precision : bool, default False
         compare the first chunk with weights in float32 and direct convolutions
+    then : str (MODEL.ckpt|.pth|.safetensors|formula:SEED), default ''
+        a second network, which separates a stem of the first: the drums of a song into a drum kit
+    then_model : str (CONFIG.yaml), default ''
+        configuration of the second network; without it found as that of the first
+    then_state_key : str (KEY), default ''
+        key of the parameters in a training state of the second network
+    then_stem : str (STEM), default 'drums'
+        the stem that the second network separates, or the name of a sum
+    then_overlap : int, default unset
+        chunks that cover a sample; without it that of the first network, where it is given, or as the configuration says (at least 1)
+    then_chunk : int, default unset
+        samples of a chunk; without it as the configuration says (at least 1)
+    then_dim_t : int, default unset
+        the same in frames (at least 1)
     recursive : bool, default False
         look for files in the folders of a named folder too
     resume : bool, default False
@@ -93,7 +113,7 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
     resample_quality : {'quick', 'low', 'medium', 'high', 'very_high'}, default 'very_high'
         for files of another sample rate than the network's
     stems : str (A,B), default ''
-        the stems that are written; without it all
+        the stems that are written, of the network that has them; without it all
     mix : list of str, default []
         one more output, a sum of stems and of "mixture"
     residual : list of str, default []
@@ -129,11 +149,12 @@ def run(*inputs: Text, output: Text | None = None, checkpoint: Text | None = Non
     """
     return _run("separate run", *inputs, output=output, checkpoint=checkpoint, model=model, state_key=state_key, overlap=overlap,
                 policy=policy, chunk=chunk, dim_t=dim_t, shifts=shifts, tta=tta, preview=preview, quality=quality, batch=batch,
-                tune=tune, precision=precision, verify_precision=verify_precision, recursive=recursive, resume=resume,
-                start=start, seconds=seconds, downmix=downmix, nan=nan, resample_quality=resample_quality, stems=stems, mix=mix,
-                residual=residual, format=format, subtype=subtype, template=template, keep_rate=keep_rate, clip=clip,
-                dither=dither, midi=midi, live=live, device=device, memory=memory, threads=threads, report=report, config=config,
-                dry_run=dry_run, progress=progress)
+                tune=tune, precision=precision, verify_precision=verify_precision, then=then, then_model=then_model,
+                then_state_key=then_state_key, then_stem=then_stem, then_overlap=then_overlap, then_chunk=then_chunk,
+                then_dim_t=then_dim_t, recursive=recursive, resume=resume, start=start, seconds=seconds, downmix=downmix, nan=nan,
+                resample_quality=resample_quality, stems=stems, mix=mix, residual=residual, format=format, subtype=subtype,
+                template=template, keep_rate=keep_rate, clip=clip, dither=dither, midi=midi, live=live, device=device,
+                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 
 @checked

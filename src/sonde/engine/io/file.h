@@ -50,6 +50,8 @@ class MappedFile {
   ~MappedFile();
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  /// Gives the memory of what was read back to the system, which pages it in again on use.
+  void release_pages() const noexcept;
 
  private:
   std::span<const std::byte> bytes_;

@@ -3,11 +3,12 @@
 # Networks of full size and whole songs take minutes under a sanitiser, and the tests of the rooms run the same code there.
 set(long)
 if(SONDE_SANITIZE)
-  set(long FILTER "*.ContinuesAfterCtrlC*:*.InfoCountsParameters*:*.SaysHowLong*:*.ReportsStages*:*.ComparesHalfPrecision*:*.TheDemonstrationRaises*:*.ReportsItsStart*:*.GivesTheSameBits*:*.KeepsWhatWasMeasured*")
+  set(long FILTER "*.ContinuesAfterCtrlC*:*.InfoCountsParameters*:*.SaysHowLong*:*.ReportsStages*:*.ComparesHalfPrecision*:*.TheDemonstrationRaises*:*.ReportsItsStart*:*.GivesTheSameBits*:*.KeepsWhatWasMeasured*:*.ContinueInTheSecond*:*.AreHeldTogether*")
 endif()
 sonde_cli_test(separate ${long})
 sonde_python_test(separate)
 sonde_cli_test(separate_scores ${long})
+sonde_cli_test(separate_stages ${long})
 if(SONDE_WITH_PYTHON)
   execute_process(COMMAND ${Python_EXECUTABLE} -c "import mido, mir_eval, torch" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
   if(NOT missing EQUAL 0)

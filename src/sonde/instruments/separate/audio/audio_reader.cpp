@@ -83,9 +83,10 @@ const SndfileFunctions& sndfile() {
 struct AudioReader::Source {
   std::string path;
   AudioReadOptions options;
-  File file;
-  AudioInfo info;
+  std::optional<File> file;
   SndfileHandle handle;
+  decltype(AudioSamples::read) given;  ///< in place of a file
+  AudioInfo info;
   std::optional<Resampler> resampler;
   Index first = 0, planned = 0;  ///< frames of the file: where it begins, how many are read
   Index decoded = 0, zeroed = 0;
@@ -94,13 +95,22 @@ struct AudioReader::Source {
   std::vector<float> ready;        ///< interleaved, at the wanted rate
   std::size_t taken = 0;           ///< of ready
 
-  Source(const std::string& of, const AudioReadOptions& with) : path(of), options(with), file(of) { open(); }
+  Source(const std::string& of, const AudioReadOptions& with) : path(of), options(with), file(of) {
+    open();
+    begin();
+  }
+  Source(const AudioSamples& of, const AudioReadOptions& with)
+      : path(of.name), options(with), given(of.read), info(of.info) {
+    begin();
+  }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
   ~Source() = default;
 
   void open();
+  void begin();
   void choose_range();
+  [[nodiscard]] Index fill(Index wanted);
   void decode();
   void check_numbers(Index frames);
   void join_channels(Index frames);
@@ -129,13 +139,13 @@ void require_whole(const std::string& path, SNDFILE* handle) {
 }  // namespace
 
 void AudioReader::Source::open() {
-  if (file.size() == 0) throw Error(ErrorKind::bad_file, fmt::format("{}: empty file", path));
-  if (const auto foreign = foreign_format(file)) {
+  if (file->size() == 0) throw Error(ErrorKind::bad_file, fmt::format("{}: empty file", path));
+  if (const auto foreign = foreign_format(*file)) {
     throw Error(ErrorKind::not_supported, fmt::format("{}: {}; WAV, AIFF, FLAC, Ogg and MP3 are read", path, *foreign))
         .hint("convert it: ffmpeg -i INPUT output.wav");
   }
   SF_INFO found{};
-  const int descriptor = dup(file.descriptor());
+  const int descriptor = dup(file->descriptor());
   handle.reset(sndfile().open_descriptor(descriptor, SFM_READ, &found, SF_TRUE));
   if (handle == nullptr) {
     throw Error(ErrorKind::bad_file,
@@ -152,6 +162,9 @@ void AudioReader::Source::open() {
   }
   // Floats beyond 1 are kept, and what is decoded is not scaled to its own peak.
   sndfile().command(handle.get(), SFC_SET_NORM_FLOAT, nullptr, SF_TRUE);
+}
+
+void AudioReader::Source::begin() {
   if (info.channels > options.channels && info.channels > 1 && options.downmix == Downmix::refuse) {
     throw Error(ErrorKind::bad_input,
                 fmt::format("{}: {} channels; expected at most {}", path, info.channels, options.channels))
@@ -174,7 +187,7 @@ void AudioReader::Source::choose_range() {
     throw Error(ErrorKind::bad_input,
                 fmt::format("{} = {}; expected more than a sample", setting("seconds"), options.seconds));
   }
-  if (first > 0 && sndfile().seek(handle.get(), first, SEEK_SET) != first) {
+  if (handle != nullptr && first > 0 && sndfile().seek(handle.get(), first, SEEK_SET) != first) {
     throw Error(ErrorKind::bad_file, fmt::format("{}: damaged: second {:.3f} cannot be reached", path, options.from_s));
   }
 }
@@ -210,11 +223,19 @@ void AudioReader::Source::join_channels(Index frames) {
   }
 }
 
+/// The next samples as they are in the file, into `raw`: how many there were.
+Index AudioReader::Source::fill(Index wanted) {
+  if (wanted == 0) return 0;
+  if (handle != nullptr) return sndfile().read(handle.get(), raw.data(), wanted);
+  given(raw.data(), wanted);
+  return wanted;
+}
+
 void AudioReader::Source::decode() {
   const Index wanted = std::min(frames_at_once, planned - decoded);
   raw.resize(static_cast<std::size_t>(frames_at_once * info.channels));
-  const Index got = wanted > 0 ? sndfile().read(handle.get(), raw.data(), wanted) : 0;
-  if (got < wanted || sndfile().error(handle.get()) != SF_ERR_NO_ERROR) {
+  const Index got = fill(wanted);
+  if (got < wanted || (handle != nullptr && sndfile().error(handle.get()) != SF_ERR_NO_ERROR)) {
     throw Error(ErrorKind::bad_file, fmt::format("{}: damaged: {} samples of each channel, expected {}", path,
                                                  first + decoded + got, info.frames));
   }
@@ -234,6 +255,8 @@ void AudioReader::Source::decode() {
 
 AudioReader::AudioReader(const std::string& path, const AudioReadOptions& options)
     : source_(std::make_unique<Source>(path, options)) {}
+AudioReader::AudioReader(const AudioSamples& samples, const AudioReadOptions& options)
+    : source_(std::make_unique<Source>(samples, options)) {}
 AudioReader::AudioReader(AudioReader&&) noexcept = default;
 AudioReader& AudioReader::operator=(AudioReader&&) noexcept = default;
 AudioReader::~AudioReader() = default;

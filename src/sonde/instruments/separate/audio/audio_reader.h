@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -38,6 +39,14 @@ struct AudioInfo {
   Index frames = 0;  ///< samples of each channel in the file
 };
 
+/// Samples that are not in a file.
+struct AudioSamples {
+  std::string name;  ///< stands for the path in messages
+  AudioInfo info;
+  /// Puts the next so many, with all channels of each, there.
+  std::function<void(float* to, Index count)> read{};
+};
+
 /// An audio file, decoded piece by piece: WAV, AIFF, FLAC, Ogg (Vorbis, Opus) and MP3, by libsndfile. Integers are
 /// divided by 2^(bits - 1); floating-point samples are kept, beyond 1 too.
 class AudioReader {
@@ -46,6 +55,8 @@ class AudioReader {
   /// AAC, WMA and video (with how to convert them) and where libsndfile is not installed, Error(bad_input) for more
   /// channels than `options.channels` without a downmix, and for a beginning behind the end.
   AudioReader(const std::string& path, const AudioReadOptions& options);
+  /// The same of samples from the first one on, as if they were in a file of float32.
+  AudioReader(const AudioSamples& samples, const AudioReadOptions& options);
   AudioReader(AudioReader&&) noexcept;
   AudioReader& operator=(AudioReader&&) noexcept;
   ~AudioReader();

@@ -77,6 +77,26 @@ std::string wav_bytes(std::uint16_t channels, std::uint32_t rate, const std::vec
 
 void write_bytes(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
+TEST(AudioReader, TakesSamplesAsAFileOfThem) {
+  const TemporaryFolder folder;
+  const auto samples = sines(1, 70000, 48000);
+  write(folder.file("a.wav"), {.rate = 48000, .channels = 1}, samples);
+  const AudioReadOptions options{.rate = 44100, .channels = 2};
+  Index at = 0;
+  AudioReader reader({.name = "a",
+                      .info = {.format = "", .rate = 48000, .channels = 1, .frames = 70000},
+                      .read =
+                          [&](float* to, Index count) {
+                            std::copy_n(samples.begin() + at, count, to);
+                            at += count;
+                          }},
+                     options);
+  AudioReader of_file(folder.file("a.wav"), options);
+  EXPECT_EQ(reader.frames(), of_file.frames());
+  EXPECT_EQ(reader.read(reader.frames()), of_file.read(of_file.frames()));
+  EXPECT_TRUE(reader.read(1).empty());
+}
+
 TEST(AudioReader, DividesIntegersByTheirLargestPowerOfTwo) {
   const TemporaryFolder folder;
   write_bytes(folder.file("a.wav"), wav_bytes(2, 44100, {-32768, 1, 16384, -1}));

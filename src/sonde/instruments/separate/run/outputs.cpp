@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -18,52 +19,90 @@ namespace {
 
 constexpr std::string_view mixture = "mixture";
 
-[[noreturn]] void unknown(const std::string& where, std::string_view name, const std::vector<std::string>& known) {
-  throw Error(ErrorKind::bad_input, fmt::format("{}: unknown stem \"{}\"{}", where, name, did_you_mean(name, known)))
-      .hint("this network has " + join_words(known));
+/// The stems of a network, and those of others that names may mean.
+struct Known {
+  const std::vector<std::string>& stems;
+  const std::vector<std::string>& others;
+
+  using Names = std::vector<std::string_view>;
+  [[nodiscard]] bool are_here(const Names& names) const { return are_among(stems, names); }
+  /// Not here, but of another network.
+  [[nodiscard]] bool are_elsewhere(const Names& names) const { return !are_here(names) && are_among(others, names); }
+  [[nodiscard]] std::vector<std::string> all() const {
+    std::vector<std::string> names = stems;
+    names.insert(names.end(), others.begin(), others.end());
+    return names;
+  }
+
+  [[nodiscard]] static bool are_among(const std::vector<std::string>& known, const Names& names) {
+    return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
+      return std::any_of(known.begin(), known.end(),
+                         [&](const std::string& each) { return to_lower(each) == to_lower(name); });
+    });
+  }
+};
+
+[[noreturn]] void unknown(const std::string& where, std::string_view name, const Known& known) {
+  const std::vector<std::string> all = known.all();
+  throw Error(ErrorKind::bad_input, fmt::format("{}: unknown stem \"{}\"{}", where, name, did_you_mean(name, all)))
+      .hint((known.others.empty() ? "this network has " : "the networks have ") + join_words(all));
 }
 
 /// The stem of that name, as an output.
-Output stem_output(const std::vector<std::string>& stems, std::string_view name, const std::string& where) {
-  for (std::size_t i = 0; i < stems.size(); ++i) {
-    if (to_lower(stems[i]) != to_lower(name)) continue;
-    Output output{.name = stems[i], .stems = std::vector<double>(stems.size())};
+Output stem_output(const Known& known, std::string_view name, const std::string& where) {
+  for (std::size_t i = 0; i < known.stems.size(); ++i) {
+    if (to_lower(known.stems[i]) != to_lower(name)) continue;
+    Output output{.name = known.stems[i], .stems = std::vector<double>(known.stems.size())};
     output.stems[i] = 1;
     return output;
   }
-  unknown(where, name, stems);
+  unknown(where, name, known);
 }
 
-Output mix_output(const std::vector<std::string>& stems, std::string_view text) {
+/// Nothing where it is one of another network.
+std::optional<Output> mix_output(const Known& known, std::string_view text) {
   const std::string where = setting("mix") + " " + std::string(text);
   const std::size_t equals = text.find('=');
   const std::string_view name = trim(text.substr(0, equals));
   if (equals == std::string_view::npos || name.empty()) {
     throw Error(ErrorKind::bad_input, where + ": not a sum; expected NAME=a+b-c");
   }
-  Output output{.name = std::string(name), .stems = std::vector<double>(stems.size())};
-  std::string_view rest = text.substr(equals + 1);
+  struct Term {
+    double sign;
+    std::string_view name;
+  };
+  std::vector<Term> terms;
+  std::vector<std::string_view> names;
   double sign = 1;
-  while (true) {
+  for (std::string_view rest = text.substr(equals + 1);;) {
     const std::size_t end = rest.find_first_of("+-");
-    const std::string_view term = trim(rest.substr(0, end));
-    if (to_lower(term) == mixture) {
-      output.mixture += sign;
-    } else {
-      const Output stem = stem_output(stems, term, where);
-      for (std::size_t i = 0; i < stems.size(); ++i) output.stems[i] += sign * stem.stems[i];
-    }
-    if (end == std::string_view::npos) return output;
+    terms.push_back({sign, trim(rest.substr(0, end))});
+    if (to_lower(terms.back().name) != mixture) names.push_back(terms.back().name);
+    if (end == std::string_view::npos) break;
     sign = rest[end] == '+' ? 1 : -1;
     rest = rest.substr(end + 1);
   }
+  if (known.are_elsewhere(names)) return std::nullopt;
+  if (!known.are_here(names) && Known::are_among(known.all(), names)) {
+    throw Error(ErrorKind::bad_input, where + ": stems of two networks; expected those of one");
+  }
+  Output output{.name = std::string(name), .stems = std::vector<double>(known.stems.size())};
+  for (const Term& term : terms) {
+    if (to_lower(term.name) == mixture) {
+      output.mixture += term.sign;
+      continue;
+    }
+    const Output stem = stem_output(known, term.name, where);
+    for (std::size_t i = 0; i < stem.stems.size(); ++i) output.stems[i] += term.sign * stem.stems[i];
+  }
+  return output;
 }
 
-Output residual_output(const std::vector<std::string>& stems, std::string_view name) {
-  Output output{.name = "residual", .stems = std::vector<double>(stems.size(), -1), .mixture = 1};
+Output residual_output(const Known& known, std::string_view name) {
+  Output output{.name = "residual", .stems = std::vector<double>(known.stems.size(), -1), .mixture = 1};
   if (to_lower(name) == "all") return output;
-  const Output stem = stem_output(stems, name, setting("residual"));
-  for (std::size_t i = 0; i < stems.size(); ++i) output.stems[i] = 0 - stem.stems[i];
+  const Output stem = stem_output(known, name, setting("residual"));
+  for (std::size_t i = 0; i < stem.stems.size(); ++i) output.stems[i] = 0 - stem.stems[i];
   output.name = "no_" + stem.name;
   return output;
 }
@@ -82,16 +121,19 @@ std::string sanitised(std::string_view name) {
 
 }  // namespace
 
-std::vector<Output> choose_outputs(const std::vector<std::string>& stems, const std::string& names, const Sums& sums) {
+std::vector<Output> choose_outputs(const std::vector<std::string>& stems, const std::string& names, const Sums& sums,
+                                   const std::vector<std::string>& others) {
+  const Known known{stems, others};
   std::vector<Output> outputs;
-  if (names.empty()) {
-    for (const std::string& each : stems) outputs.push_back(stem_output(stems, each, ""));
+  for (const std::string& each : names.empty() ? stems : split(names, ',')) {
+    if (!known.are_elsewhere({trim(each)})) outputs.push_back(stem_output(known, trim(each), setting("stems")));
   }
-  for (const std::string& each : split(names, ',')) {
-    if (!names.empty()) outputs.push_back(stem_output(stems, trim(each), setting("stems")));
+  for (const std::string& each : sums.mixes) {
+    if (auto mix = mix_output(known, each)) outputs.push_back(*std::move(mix));
   }
-  for (const std::string& each : sums.mixes) outputs.push_back(mix_output(stems, each));
-  for (const std::string& each : sums.residuals) outputs.push_back(residual_output(stems, each));
+  for (const std::string& each : sums.residuals) {
+    if (!known.are_elsewhere({each})) outputs.push_back(residual_output(known, each));
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       if (to_lower(outputs[i].name) != to_lower(outputs[k].name)) continue;
@@ -100,6 +142,15 @@ std::vector<Output> choose_outputs(const std::vector<std::string>& stems, const 
     }
   }
   return outputs;
+}
+
+Output output_named(const std::vector<Output>& outputs, const std::string& name, const std::string& where) {
+  std::vector<std::string> names;
+  for (const Output& each : outputs) {
+    if (to_lower(each.name) == to_lower(name)) return each;
+    names.push_back(each.name);
+  }
+  unknown(where, name, {names, {}});
 }
 
 std::string output_path(const std::string& folder, const std::string& pattern, const PathWords& words) {

@@ -20,10 +20,15 @@ struct Sums {
 };
 
 /// The outputs that are asked for: the stems of `names` ("kick, snare"; empty: all), then `sums`. Names are compared
-/// without case. Throws Error(bad_input) for unknown names (with the nearest), for a mix that is no sum, and for two
-/// outputs of one name.
+/// without case. Names and sums that are not of this network are ignored where all of their stems are among `others`,
+/// those of another network of the same run. Throws Error(bad_input) for unknown names (with the nearest), for a mix
+/// that is no sum, and for two outputs of one name.
 [[nodiscard]] std::vector<Output> choose_outputs(const std::vector<std::string>& stems, const std::string& names = "",
-                                                 const Sums& sums = {});
+                                                 const Sums& sums = {}, const std::vector<std::string>& others = {});
+
+/// The output of that name, without case. Throws Error(bad_input), beginning with `where`, for another name.
+[[nodiscard]] Output output_named(const std::vector<Output>& outputs, const std::string& name,
+                                  const std::string& where);
 
 /// What the words of a pattern stand for.
 struct PathWords {

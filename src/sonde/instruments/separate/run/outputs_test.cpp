@@ -46,6 +46,27 @@ TEST(ChooseOutputs, NamesTheNearestStem) {
             "error: two outputs are called \"kick\"; expected a name of its own for each");
 }
 
+TEST(ChooseOutputs, LeavesOutWhatIsOfAnotherNetwork) {
+  const std::vector<std::string> song = {"vocals", "drums", "other"}, kit = {"kick", "snare", "other"};
+  const Sums sums = {.mixes = {"instrumental=mixture-vocals", "both = kick + snare", "same=mixture"},
+                     .residuals = {"kick", "all"}};
+  const auto names = [](const std::vector<Output>& outputs) {
+    std::vector<std::string> of;
+    for (const Output& each : outputs) of.push_back(each.name);
+    return of;
+  };
+  EXPECT_THAT(names(choose_outputs(song, "Vocals, kick, other", sums, kit)),
+              ElementsAre("vocals", "other", "instrumental", "same", "residual"));
+  EXPECT_THAT(names(choose_outputs(kit, "Vocals, kick, other", sums, song)),
+              ElementsAre("kick", "other", "both", "same", "no_kick", "residual"));
+  EXPECT_TRUE(choose_outputs(song, "kick", {}, kit).empty());
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { (void)choose_outputs(song, "kik", {}, kit); }),
+            "error: --stems: unknown stem \"kik\"; did you mean \"kick\"?\nhint: the networks have vocals, drums, "
+            "other, kick, snare and other");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { (void)choose_outputs(song, "", {.mixes = {"x=drums+kick"}}, kit); }),
+            "error: --mix x=drums+kick: stems of two networks; expected those of one");
+}
+
 TEST(ChooseOutputs, ResidualsAreTheMixtureWithoutStems) {
   const auto all = choose_outputs(drums, "kick", {.residuals = {"snare", "all"}});
   ASSERT_EQ(all.size(), 3U);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/separate/run/record.h"
 
+#include <exception>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "sonde/engine/base/as_error.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/run_files.h"
@@ -12,6 +14,7 @@
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/io/file.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/instruments/separate/run/stem_source.h"
 
 namespace sonde::separate {
 
@@ -19,14 +22,27 @@ std::string kept_path(const SeparationTask& task) {
   return (task.record.empty() ? task.paths.front() : task.record) + ".part";
 }
 
-std::string origin_of(const SeparationTask& task, const SeparationSettings& settings, const Config& config) {
+namespace {
+
+std::string origin_of_input(const SeparationTask& task) {
+  if (const StemSource* source = task.source.get()) {
+    return origin_of(source->song, source->settings, source->config) +
+           fmt::format("stem {} {} {}\n", source->stem.name, source->stem.mixture, fmt::join(source->stem.stems, " "));
+  }
   std::error_code none;
   const auto changed = std::filesystem::last_write_time(task.input, none).time_since_epoch().count();
+  return fmt::format("input {}, {} bytes of {}\n", std::filesystem::path(task.input).filename().string(),
+                     file_bytes(task.input).value_or(0), changed);
+}
+
+}  // namespace
+
+std::string origin_of(const SeparationTask& task, const SeparationSettings& settings, const Config& config) {
   const AudioReadOptions& reading = settings.reading;
-  return fmt::format("input {}, {} bytes of {}\noverlap {}\npolicy {}\nchunk {}\nshifts {}\ntta {}\n",
-                     std::filesystem::path(task.input).filename().string(), file_bytes(task.input).value_or(0), changed,
-                     settings.overlap, settings.policy == Policy::fade ? "fade" : "uniform", config.chunk,
-                     settings.shifts, settings.tta) +
+  return origin_of_input(task) +
+         fmt::format("overlap {}\npolicy {}\nchunk {}\nshifts {}\ntta {}\n", settings.overlap,
+                     settings.policy == Policy::fade ? "fade" : "uniform", config.chunk, settings.shifts,
+                     settings.tta) +
          (settings.in_parts() ? "in parts\n" : "") + (settings.quality ? "quality\n" : "") +
          fmt::format("start {} s\nseconds {}\ndownmix {}\nnan {}\nresample_quality {}\n", reading.from_s,
                      reading.seconds, static_cast<int>(reading.downmix), static_cast<int>(reading.non_finite),
@@ -63,6 +79,13 @@ bool is_complete(const SeparationTask& task, const std::string& identity) {
   }
 }
 
+void abandon(Spool& kept) {
+  const ErrorKind kind = as_error(std::current_exception(), "").kind();
+  const bool ended = kind == ErrorKind::interrupted || kind == ErrorKind::terminated;
+  const bool nothing = kept.pass() == 0 && kept.finished() == 0;
+  if (nothing || !ended) kept.remove();
+}
+
 Value summary_of(const SeparationTask& task, const SeparationResult& result, const std::string& identity,
                  const SeparationSettings& settings) {
   Value summary;
@@ -73,6 +96,7 @@ Value summary_of(const SeparationTask& task, const SeparationResult& result, con
   // A preview is no complete result, which a later run would skip.
   if (result.passes_done == result.passes) summary["identity"] = identity;
   summary["input"] = std::filesystem::path(task.input).filename().string();
+  if (task.source) summary["stem_of"] = std::filesystem::path(task.source->song.input).filename().string();
   summary["policy"] = settings.policy == Policy::fade ? "fade" : "uniform";
   summary["overlap"] = settings.overlap;
   summary["shifts"] = settings.shifts;

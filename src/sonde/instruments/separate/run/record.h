@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what says of files which run they are of.
+// Private to the room: what says of files which run they are of, and what becomes of them after an error.
 #pragma once
 
 #include <string>
 
 #include "sonde/engine/options/value.h"
 #include "sonde/instruments/separate/run/separation.h"
+#include "sonde/instruments/separate/run/spool.h"
 
 namespace sonde::separate {
 
@@ -19,6 +20,9 @@ namespace sonde::separate {
                                       const std::string& origin);
 /// Whether an earlier run has written all files of this task.
 [[nodiscard]] bool is_complete(const SeparationTask& task, const std::string& identity);
+/// Because of the present exception: removes what is kept of a file, unless somebody ended the work and a later run is
+/// to continue it.
+void abandon(Spool& kept);
 /// What separation.json holds.
 [[nodiscard]] Value summary_of(const SeparationTask& task, const SeparationResult& result, const std::string& identity,
                                const SeparationSettings& settings);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -12,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "sonde/engine/base/as_error.h"
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
@@ -25,14 +23,15 @@
 #include "sonde/instruments/separate/run/passes.h"
 #include "sonde/instruments/separate/run/quality.h"
 #include "sonde/instruments/separate/run/record.h"
+#include "sonde/instruments/separate/run/stem_source.h"
 
 namespace sonde::separate {
 namespace {
 
 constexpr std::size_t blocks_ahead = 4;  // of samples_at_once
 
-MonoSpread spread_of(const std::string& path, const AudioReadOptions& reading) {
-  AudioReader reader(path, reading);
+MonoSpread spread_of(const SeparationTask& task, const AudioReadOptions& reading) {
+  AudioReader reader = open_input(task, reading);
   MonoSpread spread;
   for (auto part = reader.read(samples_at_once); !part.empty(); part = reader.read(samples_at_once)) {
     spread.add({part.data(), reading.channels, static_cast<Index>(part.size()) / reading.channels});
@@ -52,15 +51,15 @@ struct Block {
 /// The samples of all files, one after the other.
 class Decoding {
  public:
-  Decoding(std::vector<std::string> paths, const AudioReadOptions& options, bool normalise)
-      : paths_(std::move(paths)), options_(options), normalise_(normalise) {}
+  Decoding(std::vector<SeparationTask> tasks, const AudioReadOptions& options, bool normalise)
+      : tasks_(std::move(tasks)), options_(options), normalise_(normalise) {}
 
   bool operator()(Block& block) {
     const Stopwatch watch;
     if (!reader_) {
-      if (next_ == paths_.size()) return false;
-      if (normalise_) spread_ = spread_of(paths_[next_], options_);
-      reader_.emplace(paths_[next_], options_);
+      if (next_ == tasks_.size()) return false;
+      if (normalise_) spread_ = spread_of(tasks_[next_], options_);
+      reader_.emplace(open_input(tasks_[next_], options_));
     }
     block.samples = reader_->read(samples_at_once);
     block.info = reader_->info();
@@ -73,7 +72,7 @@ class Decoding {
   }
 
  private:
-  std::vector<std::string> paths_;
+  std::vector<SeparationTask> tasks_;
   AudioReadOptions options_;
   bool normalise_;
   std::size_t next_ = 0;
@@ -90,13 +89,12 @@ struct Separated {
   SeparationResult result;
 };
 
-/// Because of the present exception: removes what is kept of a file, unless somebody ended the work and a later run is
-/// to continue it.
-void abandon(Spool& spool) {
-  const ErrorKind kind = as_error(std::current_exception(), "").kind();
-  const bool ended = kind == ErrorKind::interrupted || kind == ErrorKind::terminated;
-  const bool nothing = spool.pass() == 0 && spool.finished() == 0;
-  if (nothing || !ended) spool.remove();
+/// What is kept of a file in these settings.
+Spool::Layout layout_of(const SeparationSettings& settings, const Config& config) {
+  return {.channels = config.audio_channels,
+          .stems = static_cast<Index>(config.stems().size()),
+          .means = settings.in_parts(),
+          .variances = settings.quality};
 }
 
 /// The stems as they are in the spool, and their summary.
@@ -119,10 +117,7 @@ class FileSeparation {
 
   Separated separate(const SeparationTask& task) {
     const std::string origin = origin_of(task, settings_, config_);
-    const Spool::Layout layout{.channels = config_.audio_channels,
-                               .stems = static_cast<Index>(config_.stems().size()),
-                               .means = settings_.in_parts(),
-                               .variances = settings_.quality};
+    const Spool::Layout layout = layout_of(settings_, config_);
     std::optional<Spool> kept = settings_.resume ? Spool::resume(kept_path(task), origin, layout) : std::nullopt;
     if (!kept) kept.emplace(Spool::begin(kept_path(task), origin, layout));
     Separated made{.task = task,
@@ -147,7 +142,8 @@ class FileSeparation {
     auto block = next(result.times);
     result.input = block->info;
     result.resumed_at = spool.pass() > 0 ? spool.samples() : spool.finished();
-    made.source = {.rate = block->info.rate, .samples = block->source_frames};
+    made.source = made.task.source ? made.task.source->song_length
+                                   : SourceLength{.rate = block->info.rate, .samples = block->source_frames};
     DemixSettings joining = demix_settings(config_, settings_);
     joining.mean = block->mean, joining.deviation = block->deviation;
     const std::vector<Pass> passes = passes_of(config_, settings_);
@@ -290,7 +286,11 @@ SeparationResult write(Separated made, const SeparationSettings& settings, const
     abandon(made.spool);
     throw;
   }
-  made.spool.remove();
+  if (settings.keep) {
+    made.result.kept = std::make_shared<Spool>(std::move(made.spool));
+  } else {
+    made.spool.remove();
+  }
   return made.result;
 }
 
@@ -325,14 +325,27 @@ double kept_bytes(const Config& config, const SeparationSettings& settings, Inde
   return static_cast<double>(sizeof(float)) * static_cast<double>(samples * numbers);
 }
 
+std::optional<SeparationResult> complete_before(const SeparationTask& task, const SeparationSettings& settings,
+                                                const Config& config) {
+  if (!settings.resume) return std::nullopt;
+  const std::string origin = origin_of(task, settings, config);
+  if (!is_complete(task, identity_of(task, settings, origin))) return std::nullopt;
+  SeparationResult result;
+  result.was_complete = true;
+  if (!settings.keep) return result;
+  std::optional<Spool> kept = Spool::resume(kept_path(task), origin, layout_of(settings, config));
+  if (!kept || kept->pass() < static_cast<Index>(passes_of(config, settings).size())) return std::nullopt;
+  result.kept = std::make_shared<Spool>(*std::move(kept));
+  return result;
+}
+
 void separate_files(const std::vector<SeparationTask>& tasks, const SeparationSettings& settings, const Config& config,
                     Network& network, const std::function<void(std::size_t task, const SeparationResult&)>& finished) {
-  std::vector<bool> complete;
-  std::vector<std::string> inputs;
+  std::vector<std::optional<SeparationResult>> complete;
+  std::vector<SeparationTask> inputs;
   for (const SeparationTask& task : tasks) {
-    complete.push_back(settings.resume &&
-                       is_complete(task, identity_of(task, settings, origin_of(task, settings, config))));
-    if (!complete.back()) inputs.push_back(task.input);
+    complete.push_back(complete_before(task, settings, config));
+    if (!complete.back()) inputs.push_back(task);
   }
   Decoding decoding(inputs, settings.reading, config.normalize);
   Feed<Block> feed(std::vector<Block>(blocks_ahead), [&decoding](Block& block) { return decoding(block); });
@@ -345,9 +358,7 @@ void separate_files(const std::vector<SeparationTask>& tasks, const SeparationSe
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (complete[i]) {
       wait();
-      SeparationResult result;
-      result.was_complete = true;
-      finished(i, result);
+      finished(i, *complete[i]);
       continue;
     }
     Separated made = separation.separate(tasks[i]);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +16,13 @@
 
 namespace sonde::separate {
 
+struct StemSource;
+
 /// One file and what is made of it.
 struct SeparationTask {
   std::string input;
+  /// In place of the file: a stem that another network made. `input` stands for it in messages.
+  std::shared_ptr<const StemSource> source{};
   std::vector<Output> outputs{};
   std::vector<std::string> paths{};  ///< of each output
   /// Path without ending of the summary (.json) and of what is kept between network and stems (.part). Empty: no
@@ -42,6 +48,7 @@ struct SeparationSettings {
   bool quality = false;
   [[nodiscard]] bool in_parts() const { return preview || quality; }
   bool resume = false;  ///< continues where an earlier run was interrupted, and skips what is complete
+  bool keep = false;    ///< what is kept of a file stays when its stems are complete: the result has it
   /// What else decides the samples (the network), in lines of text: no other run's work is continued.
   std::string origin{};
   /// What is said of the network in every summary; called on the thread that writes.
@@ -71,7 +78,7 @@ struct SeparationTimes {
 /// What was heard while a file was separated.
 struct SeparationResult {
   AudioInfo input;
-  bool was_complete = false;  ///< by an earlier run: all that follows is empty
+  bool was_complete = false;  ///< by an earlier run: all that follows is empty, but for `kept`
   Index resumed_at = 0;       ///< samples that an earlier run had finished
   Index samples = 0;          ///< of each channel, at the network's rate
   Index chunks = 0, unweighted = 0, zeroed = 0;
@@ -79,6 +86,7 @@ struct SeparationResult {
   WrittenStems written;
   Value quality{};  ///< as quality_value() says; null unless it was asked for
   SeparationTimes times;
+  std::shared_ptr<Spool> kept{};  ///< with SeparationSettings::keep
 };
 
 /// How a network joins its chunks in this run.
@@ -89,6 +97,11 @@ struct SeparationResult {
 [[nodiscard]] std::size_t bytes_for(const Config& config, const SeparationSettings& settings);
 /// Bytes on disk of what is kept of a file between network and stems.
 [[nodiscard]] double kept_bytes(const Config& config, const SeparationSettings& settings, Index samples);
+
+/// With SeparationSettings::resume, where an earlier run has completed the files of a task: its result. With
+/// SeparationSettings::keep only where what is kept of the file is there too. Throws what Spool throws.
+[[nodiscard]] std::optional<SeparationResult> complete_before(const SeparationTask& task,
+                                                              const SeparationSettings& settings, const Config& config);
 
 /// Separates files one after the other, with memory that does not depend on their lengths: while the network works, the
 /// next samples are decoded, of the next file too, and the stems of the file before are written. `finished` is called

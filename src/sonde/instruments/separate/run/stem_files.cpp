@@ -91,21 +91,17 @@ struct Consistency {
   [[nodiscard]] double db() const { return 10 * std::log10((difference + 1e-30) / (energy + 1e-30)); }
 };
 
-/// Factors of the numbers of a frame that belong to one channel: the mixture, then each stem.
-std::vector<double> factors_of(const Output& output, double scale, double gain) {
-  std::vector<double> factors{gain * output.mixture};
-  for (const double stem : output.stems) factors.push_back(gain * scale * stem);
-  return factors;
-}
+/// Of a stem in the spool.
+double scale_of(const Spool& spool, Index passes) { return spool.layout().means ? 1 : 1 / static_cast<double>(passes); }
 
 /// Sends the whole spool through `streams`, one for each output.
-Consistency send(const Spool& spool, double scale, double gain, const std::vector<Output>& outputs, Index channels,
+Consistency send(const Spool& spool, Index passes, double gain, const std::vector<Output>& outputs,
                  std::vector<OutputStream>& streams) {
-  const Index width = spool.frame();
+  const Index width = spool.frame(), channels = spool.layout().channels;
   Consistency consistency;
   std::vector<float> frames, samples;
   std::vector<std::vector<double>> factors;
-  for (const Output& each : outputs) factors.push_back(factors_of(each, scale, gain));
+  for (const Output& each : outputs) factors.push_back(factors_of(each, spool, passes, gain));
   for (Index first = 0; first < spool.samples(); first += samples_of_piece) {
     check_interrupt();
     const Index count = std::min(samples_of_piece, spool.samples() - first);
@@ -113,20 +109,11 @@ Consistency send(const Spool& spool, double scale, double gain, const std::vecto
     spool.read(first, frames);
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       samples.resize(static_cast<std::size_t>(count * channels));
-      for (Index i = 0; i < count; ++i) {
-        for (Index c = 0; c < channels; ++c) {
-          double value = 0;
-          for (std::size_t k = 0; k < factors[o].size(); ++k) {
-            const float number = frames[static_cast<std::size_t>(i * width + static_cast<Index>(k) * channels + c)];
-            if (factors[o][k] != 0) value += factors[o][k] * static_cast<double>(number);
-          }
-          samples[static_cast<std::size_t>(i * channels + c)] = static_cast<float>(value);
-        }
-      }
+      sum_stems(frames, spool, factors[o], samples.data());
       streams[o].take(samples);
     }
     for (Index i = 0; i < count; ++i) {
-      consistency.add(frames.data() + i * width, channels, spool.layout().stems, scale);
+      consistency.add(frames.data() + i * width, channels, spool.layout().stems, scale_of(spool, passes));
     }
   }
   for (OutputStream& each : streams) each.finish();
@@ -148,15 +135,36 @@ double full_scale(const AudioWriteOptions& options) {
 
 }  // namespace
 
+std::vector<double> factors_of(const Output& output, const Spool& spool, Index passes, double gain) {
+  std::vector<double> factors{gain * output.mixture};
+  for (const double stem : output.stems) factors.push_back(gain * scale_of(spool, passes) * stem);
+  return factors;
+}
+
+void sum_stems(const std::vector<float>& frames, const Spool& spool, const std::vector<double>& factors,
+               float* samples) {
+  const Index width = spool.frame(), channels = spool.layout().channels;
+  const Index count = static_cast<Index>(frames.size()) / width;
+  for (Index i = 0; i < count; ++i) {
+    for (Index c = 0; c < channels; ++c) {
+      double value = 0;
+      for (std::size_t k = 0; k < factors.size(); ++k) {
+        const float number = frames[static_cast<std::size_t>(i * width + static_cast<Index>(k) * channels + c)];
+        if (factors[k] != 0) value += factors[k] * static_cast<double>(number);
+      }
+      samples[i * channels + c] = static_cast<float>(value);
+    }
+  }
+}
+
 WrittenStems write_stems(const Spool& spool, Index passes, const std::vector<Output>& outputs,
                          const std::vector<std::string>& paths, const SourceLength& source,
                          const StemWriteSettings& settings) {
-  const double scale = spool.layout().means ? 1 : 1 / static_cast<double>(passes);
   AudioWriteOptions file = settings.file;
   WrittenStems written;
   if (clips(file) && settings.clip != Clip::warn) {
     std::vector<OutputStream> listening = streams_for(outputs.size(), settings, source);
-    (void)send(spool, scale, 1, outputs, file.channels, listening);
+    (void)send(spool, passes, 1, outputs, listening);
     double peak = 0;
     for (const OutputStream& each : listening) peak = std::max(peak, each.heard().peak);
     const bool beyond = peak > full_scale(file);
@@ -169,7 +177,7 @@ WrittenStems write_stems(const Spool& spool, Index passes, const std::vector<Out
     file.stream = i;
     streams[i].write_to(paths[i], file);
   }
-  written.consistency_db = send(spool, scale, written.gain, outputs, settings.file.channels, streams).db();
+  written.consistency_db = send(spool, passes, written.gain, outputs, streams).db();
   for (OutputStream& each : streams) {
     each.commit();
     written.outputs.push_back(each.heard());

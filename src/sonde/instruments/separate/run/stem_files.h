@@ -42,9 +42,15 @@ struct WrittenStems {
   double consistency_db = 0;
 };
 
+/// What an output is of the numbers of a spool, after any of its passes (as for write_stems()): factors of those of one
+/// channel, the mixture, then each stem.
+[[nodiscard]] std::vector<double> factors_of(const Output& output, const Spool& spool, Index passes, double gain = 1);
+/// That output of what Spool::read() gave: all channels of each sample, one after the other, to `samples`.
+void sum_stems(const std::vector<float>& frames, const Spool& spool, const std::vector<double>& factors,
+               float* samples);
+
 /// Writes the outputs of a spool after any of its passes, whose stems are means or the sums of `passes` passes, to
-/// `paths`. They appear when
-/// all of them are complete. Checks for interrupts. Throws what AudioWriter throws.
+/// `paths`. They appear when all of them are complete. Checks for interrupts. Throws what AudioWriter throws.
 [[nodiscard]] WrittenStems write_stems(const Spool& spool, Index passes, const std::vector<Output>& outputs,
                                        const std::vector<std::string>& paths, const SourceLength& source,
                                        const StemWriteSettings& settings);

@@ -44,7 +44,8 @@ std::vector<MethodTimes> times_of(const Value& told, std::size_t layers) {
 
 }  // namespace
 
-std::vector<ConvolutionMethod> choose_methods(const Config& config, std::size_t bytes, bool tune, Run& run) {
+std::vector<ConvolutionMethod> choose_methods(const Config& config, std::size_t bytes, bool tune, Run& run,
+                                              const std::string& whose) {
   const std::string key = key_of(network_text(config));
   std::vector<MethodTimes> times;
   std::string because = "where a layer has 256 tiles or more";
@@ -67,8 +68,9 @@ std::vector<ConvolutionMethod> choose_methods(const Config& config, std::size_t 
   };
   const auto lost = tiled(methods_within(config, std::numeric_limits<std::size_t>::max(), times)) - tiled(methods);
   if (lost > 0) because = fmt::format("{} more would not fit the memory that may be held", lost);
-  run.report().add_choice(
-      "convolutions", fmt::format("{} of {} layers by Winograd's transforms", tiled(methods), methods.size()), because);
+  run.report().add_choice("convolutions" + whose,
+                          fmt::format("{} of {} layers by Winograd's transforms", tiled(methods), methods.size()),
+                          because);
   return methods;
 }
 

@@ -14,6 +14,6 @@ namespace sonde::separate {
 /// this machine, now (never by a dry run) or by an earlier run, whatever its threads. A choice of the report. Throws
 /// Error(budget) where measuring does not fit the memory that may be held.
 [[nodiscard]] std::vector<ConvolutionMethod> choose_methods(const Config& config, std::size_t bytes, bool tune,
-                                                            Run& run);
+                                                            Run& run, const std::string& whose = "");
 
 }  // namespace sonde::separate

@@ -5,7 +5,7 @@
 
 namespace sonde::separate {
 
-GpuNetwork plan_on_gpu(const Config& config, Precision precision, Run& run) {
+GpuNetwork plan_on_gpu(const Config& config, Precision precision, Run& run, const std::string& whose) {
   const Device device = run.device();
   const auto products = precision == Precision::tf32 ? dense::FloatProducts::tf32 : dense::FloatProducts::f32;
   const std::size_t limit = run.budget().available_bytes();
@@ -20,7 +20,7 @@ GpuNetwork plan_on_gpu(const Config& config, Precision precision, Run& run) {
     if (bytes.on_device() <= limit) break;
   }
   const bool first = options.method == ConvolutionMethod::automatic;
-  run.report().add_choice("convolutions",
+  run.report().add_choice("convolutions" + whose,
                           fmt::format("{}, in pieces of {} MiB", first ? "by Winograd's transforms" : "direct",
                                       (sizeof(float) * static_cast<std::size_t>(options.scratch)) >> 20),
                           first ? "where a layer has 256 tiles or more" : "transforms would not fit the GPU's memory");

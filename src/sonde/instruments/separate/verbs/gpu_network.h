@@ -18,6 +18,7 @@ struct GpuNetwork {
 /// The first of these that the GPU's budget has space for, which is a choice of the report: Winograd's transforms where
 /// Plan takes them, or direct convolutions only, each with 256 or with 32 MiB for what products read. Where none fits,
 /// the smallest.
-[[nodiscard]] GpuNetwork plan_on_gpu(const Config& config, Precision precision, Run& run);
+[[nodiscard]] GpuNetwork plan_on_gpu(const Config& config, Precision precision, Run& run,
+                                     const std::string& whose = "");
 
 }  // namespace sonde::separate

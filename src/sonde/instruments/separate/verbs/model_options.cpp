@@ -27,13 +27,24 @@ void ModelOptions::describe(Fields& fields) {
   describe_state_key(files.state_key, fields);
 }
 
-Model ModelOptions::open(Run& run) const {
+void ModelOptions::describe_second(Fields& fields) {
+  fields.add("then", files.checkpoint,
+             {.help = "a second network, which separates a stem of the first: the drums of a song into a drum kit",
+              .metavar = "MODEL.ckpt|.pth|.safetensors|formula:SEED"});
+  fields.add(
+      "then_model", files.model,
+      {.help = "configuration of the second network; without it found as that of the first", .metavar = "CONFIG.yaml"});
+  fields.add("then_state_key", files.state_key,
+             {.help = "key of the parameters in a training state of the second network", .metavar = "KEY"});
+}
+
+Model ModelOptions::open(Run& run, const std::string& whose) const {
   if (files.checkpoint.empty())
     throw Error(ErrorKind::usage, setting("checkpoint") + " is missing")
         .hint("name the trained network, " + setting("checkpoint", "MODEL.ckpt"));
   if (is_plain_file(files.checkpoint)) run.require_room_for(files.checkpoint);
   Model model = open_model(files);
-  run.report().add_choice("configuration", model.configuration);
+  run.report().add_choice("configuration" + whose, model.configuration);
   if (model.checkpoint) say_doubts(*model.checkpoint, run);
   return model;
 }

@@ -10,13 +10,14 @@
 
 namespace sonde::separate {
 
-/// The settings checkpoint, model and state_key.
+/// The settings checkpoint, model and state_key; of a second network then, then_model and then_state_key.
 struct ModelOptions {
   ModelFiles files;
   void describe(Fields& fields);
+  void describe_second(Fields& fields);
   /// Throws Error(usage) without a checkpoint, and what open_model() throws. The configuration is a choice of the
   /// report; warnings and missing checksums are said.
-  [[nodiscard]] Model open(Run& run) const;
+  [[nodiscard]] Model open(Run& run, const std::string& whose = "") const;
 };
 
 /// For verbs that read only the file: adds `state_key`.

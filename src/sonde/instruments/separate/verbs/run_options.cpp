@@ -3,12 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/separate/run/stem_source.h"
 
 namespace sonde::separate {
 namespace {
@@ -46,7 +51,60 @@ void require_whole_chunk(const Config& config, bool in_frames) {
   throw near.empty() ? error : error.hint("use " + join_words(near, " or "));
 }
 
+/// Throws Error(bad_input) where two of these tasks write one file.
+void require_own_files(const RunTasks& tasks) {
+  std::map<std::string, std::string> taken;  // path, and the input that it is made of
+  const auto take = [&](const std::string& path, const std::string& input) {
+    const auto [other, is_new] = taken.emplace(path, input);
+    if (is_new) return;
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: would be written twice, from {} and {}", path, other->second, input))
+        .hint(
+            fmt::format("give the files other names, or {} with {{dir}}, {{file}} and {{stem}}", setting("template")));
+  };
+  for (const auto* each : {&tasks.songs, &tasks.stems}) {
+    for (const SeparationTask& task : *each) {
+      for (const std::string& path : task.paths) take(path, task.input);
+      take(task.record + ".json", task.input);
+    }
+  }
+}
+
+/// Settings of the first network that the second one has under another name.
+constexpr std::array<std::pair<const char*, const char*>, 6> names_of_second = {{{"checkpoint", "then"},
+                                                                                 {"model", "then_model"},
+                                                                                 {"state_key", "then_state_key"},
+                                                                                 {"overlap", "then_overlap"},
+                                                                                 {"chunk", "then_chunk"},
+                                                                                 {"dim_t", "then_dim_t"}}};
+
 }  // namespace
+
+void RunOptions::check_second() const {
+  if (has_second()) return;
+  const ChunkOptions& of = second_chunks;
+  for (const auto& [key, is_given] : {std::pair{"then_model", !second.files.model.empty()},
+                                      {"then_state_key", !second.files.state_key.empty()},
+                                      {"then_stem", second_stem != RunOptions().second_stem},
+                                      {"then_overlap", of.overlap.has_value()},
+                                      {"then_chunk", of.chunk.has_value()},
+                                      {"then_dim_t", of.frames.has_value()}}) {
+    if (!is_given) continue;
+    throw Error(ErrorKind::usage, setting(key) + ": there is no second network")
+        .hint("name it, " + setting("then", "MODEL.ckpt"));
+  }
+}
+
+Error with_settings_of_second(const Error& error) {
+  const auto renamed = [](std::string_view key) -> std::optional<std::string> {
+    for (const auto& [first, second] : names_of_second) {
+      if (key == first) return second;
+    }
+    return std::string(key);
+  };
+  return error.changed(
+      [&renamed](const std::string& text) { return with_renamed_settings(text, renamed, "sonde separate run"); });
+}
 
 void RunOptions::describe(Fields& fields) {
   fields.positional("inputs", inputs,
@@ -54,14 +112,14 @@ void RunOptions::describe(Fields& fields) {
   fields.add("output", output, {.help = "folder of the stems", .metavar = "DIR", .letter = 'o'});
   model.describe(fields);
   fields.heading("chunks");
-  fields.add("overlap", overlap,
+  fields.add("overlap", chunks.overlap,
              {.help = "chunks that cover a sample; without it as the configuration says", .min = 1, .metavar = "N"});
   fields.choice("policy", policy, {{"fade", Policy::fade}, {"uniform", Policy::uniform}},
                 {.help = "how chunks are joined: weighted with ramps, or as plain means of full chunks"});
-  fields.add("chunk", chunk,
+  fields.add("chunk", chunks.chunk,
              {.help = "samples of a chunk; without it as the configuration says", .min = 1, .metavar = "SAMPLES"});
   fields.add(
-      "dim_t", frames,
+      "dim_t", chunks.frames,
       {.help = "the same in frames, as UVR counts segments: hop_length (N - 1) samples", .min = 1, .metavar = "N"});
   fields.add(
       "shifts", shifts,
@@ -96,6 +154,18 @@ void RunOptions::describe(Fields& fields) {
                          "save nothing; tf32 is that of products on a GPU"});
   fields.add("verify_precision", verify_precision,
              {.help = "compare the first chunk with weights in float32 and direct convolutions"});
+  fields.heading("second network");
+  second.describe_second(fields);
+  fields.add("then_stem", second_stem,
+             {.help = "the stem that the second network separates, or the name of a sum", .metavar = "STEM"});
+  fields.add("then_overlap", second_chunks.overlap,
+             {.help = "chunks that cover a sample; without it that of the first network, where it is given, or as the "
+                      "configuration says",
+              .min = 1,
+              .metavar = "N"});
+  fields.add("then_chunk", second_chunks.chunk,
+             {.help = "samples of a chunk; without it as the configuration says", .min = 1, .metavar = "SAMPLES"});
+  fields.add("then_dim_t", second_chunks.frames, {.help = "the same in frames", .min = 1, .metavar = "N"});
   fields.heading("input");
   fields.add("recursive", recursive, {.help = "look for files in the folders of a named folder too"});
   fields.add(
@@ -117,7 +187,8 @@ void RunOptions::describe(Fields& fields) {
                  {"very_high", ResampleQuality::very_high}},
                 {.help = "for files of another sample rate than the network's"});
   fields.heading("output");
-  fields.add("stems", stems, {.help = "the stems that are written; without it all", .metavar = "A,B"});
+  fields.add("stems", stems,
+             {.help = "the stems that are written, of the network that has them; without it all", .metavar = "A,B"});
   fields.add("mix", sums.mixes,
              {.help = "one more output, a sum of stems and of \"mixture\"", .metavar = "NAME=A+B-C"});
   fields.add("residual", sums.residuals,
@@ -190,8 +261,14 @@ SeparationSettings RunOptions::settings(const Config& config) const {
   return made;
 }
 
-Config RunOptions::config_of(const Model& of) const {
-  Config config = of.config;
+SeparationSettings RunOptions::second_settings(const Config& config) const {
+  SeparationSettings made = settings(config);
+  made.reading.from_s = 0;  // the first network separates no more of a file than what is wanted
+  made.reading.seconds = std::numeric_limits<double>::infinity();
+  return made;
+}
+
+Config ChunkOptions::applied_to(Config config) const {
   if (chunk && frames) {
     throw Error(ErrorKind::usage, fmt::format("{} and {} say the same in two ways; expected one of them",
                                               setting("chunk"), setting("dim_t")));
@@ -204,34 +281,57 @@ Config RunOptions::config_of(const Model& of) const {
   return config;
 }
 
-std::vector<SeparationTask> RunOptions::tasks(const Config& config) const {
-  const std::vector<Output> outputs = choose_outputs(config.stems(), stems, sums);
-  std::vector<SeparationTask> all;
-  std::map<std::string, std::string> taken;  // path, and the input that it is made of
-  for (const FoundInput& input : find_inputs(inputs, recursive)) {
-    const auto place = [&](const std::string& stem) {
-      return output_path(output, pattern,
-                         {.file = std::filesystem::path(input.path).stem().string(),
-                          .dir = input.dir,
-                          .model = std::filesystem::path(model.files.checkpoint).stem().string(),
-                          .stem = stem});
-    };
-    SeparationTask task{.input = input.path, .outputs = outputs};
-    for (const Output& each : outputs) {
-      const std::string path = place(each.name) + ending(format);
-      const auto [other, is_new] = taken.emplace(path, input.path);
-      if (!is_new) {
-        throw Error(ErrorKind::bad_input,
-                    fmt::format("{}: would be written twice, from {} and {}", path, other->second, input.path))
-            .hint(fmt::format("give the files other names, or {} with {{dir}}, {{file}} and {{stem}}",
-                              setting("template")));
-      }
-      task.paths.push_back(path);
+Config RunOptions::second_config(const Config& of) const {
+  ChunkOptions asked = second_chunks;
+  if (!asked.overlap) asked.overlap = chunks.overlap;
+  return asked.applied_to(of);
+}
+
+SeparationTask RunOptions::placed(const std::string& input, const std::vector<Output>& outputs,
+                                  const std::string& folder, PathWords words) const {
+  const auto place = [&](const std::string& stem) {
+    words.stem = stem;
+    return output_path(folder, pattern, words);
+  };
+  SeparationTask task{.input = input, .outputs = outputs};
+  for (const Output& each : outputs) task.paths.push_back(place(each.name) + ending(format));
+  task.record = place("separation");
+  return task;
+}
+
+RunTasks RunOptions::tasks(const Config& config, const SeparationSettings& settings,
+                           const Config* second_config) const {
+  const std::vector<std::string> others =
+      second_config != nullptr ? second_config->stems() : std::vector<std::string>();
+  const std::vector<Output> outputs = choose_outputs(config.stems(), stems, sums, others);
+  const auto name_of = [](const ModelOptions& of) {
+    return std::filesystem::path(of.files.checkpoint).stem().string();
+  };
+  std::vector<Output> of_stem;
+  Output stem;
+  if (second_config != nullptr) {
+    of_stem = choose_outputs(others, stems, sums, config.stems());
+    stem = output_named(choose_outputs(config.stems(), "", sums, others), second_stem, setting("then_stem"));
+    if (of_stem.empty()) {
+      throw Error(ErrorKind::bad_input, fmt::format("{} = {}: none of the second network, which would write nothing",
+                                                    setting("stems"), stems))
+          .hint(fmt::format("add some of {}, or leave out {}", join_words(others), setting("then")));
     }
-    task.record = place("separation");
-    all.push_back(std::move(task));
   }
-  return all;
+  RunTasks made;
+  for (const FoundInput& input : find_inputs(inputs, recursive)) {
+    PathWords words{
+        .file = std::filesystem::path(input.path).stem().string(), .dir = input.dir, .model = name_of(model)};
+    made.songs.push_back(placed(input.path, outputs, output, words));
+    if (second_config == nullptr) continue;
+    words.stem = stem.name;
+    const std::filesystem::path place = output_path(output, pattern, words);
+    made.stems.push_back(placed(place.string() + ending(format), of_stem, place.parent_path().string(),
+                                {.file = place.filename().string(), .model = name_of(second)}));
+    made.stems.back().source = std::make_shared<const StemSource>(stem_of(made.songs.back(), stem, settings, config));
+  }
+  require_own_files(made);
+  return made;
 }
 
 }  // namespace sonde::separate

@@ -13,6 +13,7 @@
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/instruments/separate/run/stem_source.h"
 
 namespace sonde::separate {
 
@@ -36,9 +37,11 @@ void report_quality(const Value& quality, Value& told, Run& run) {
 
 }  // namespace
 
-void report_file(const SeparationTask& task, const SeparationResult& result, const Config& config, Run& run) {
-  Value& told = run.results()["inputs"].push_back(Value::object());
-  told["path"] = task.input;
+void report_file(const SeparationTask& task, const SeparationResult& result, const Config& config, Value& results,
+                 Run& run) {
+  Value& told = results["inputs"].push_back(Value::object());
+  told["path"] = task.source ? task.source->song.input : task.input;
+  if (task.source) told["stem"] = task.source->stem.name;
   told["was_complete"] = result.was_complete;
   if (result.was_complete) {
     run.say(fmt::format("complete    {}, by an earlier run", task.input));
@@ -73,11 +76,11 @@ void report_file(const SeparationTask& task, const SeparationResult& result, con
     output["peak"] = stem.peak;
     output["rms"] = stem.rms;
     output["clipped"] = stem.clipped;
-    run.results()["files"].push_back(task.paths[i]);
     run.say(fmt::format("wrote       {}  peak {:.3f}, {:.1f} dB{}", task.paths[i], stem.peak,
                         20 * std::log10(std::max(1e-9, stem.rms)),
                         stem.clipped == 0 ? "" : fmt::format(", {} samples clipped", stem.clipped)));
   }
+  for (const std::string& path : task.paths) run.results()["files"].push_back(path);
   if (result.written.gain != 1) {
     run.say(fmt::format("rescaled    all stems by {:.4f}, so that none is clipped", result.written.gain));
   }
@@ -103,21 +106,21 @@ void report_preview(const SeparationTask& task, const SeparationResult& result, 
     run.say(fmt::format("better      {}, {} of {} passes", task.input, result.passes_done, result.passes));
     return;
   }
-  const std::string folder = std::filesystem::path(task.paths.front()).parent_path().string();
+  const std::string folder = std::filesystem::path(task.record).parent_path().string();
   run.say(fmt::format("preview     {} after {}: stems of the first of {} passes are in {}{}", task.input,
                       format_seconds(result.times.first_result), result.passes, folder.empty() ? "." : folder,
                       settings.overlap > 1 ? ", as of overlap 1" : ""));
 }
 
-void report_network(const Network& made, Run& run) {
+void report_network(const std::vector<Network::Time>& times, Value& moment) {
   std::vector<std::string> order;
   struct Stage {
     double seconds = 0, multiplications = 0;
     Index calls = 0;
   };
   std::map<std::string, Stage> stages;
-  Value& network = run.results()["run"]["network"];
-  for (const Network::Time& each : made.times()) {
+  Value& network = moment["network"];
+  for (const Network::Time& each : times) {
     Stage& stage = stages[each.stage];
     if (stage.calls == 0) order.push_back(each.stage);
     stage.seconds += each.total_s, stage.calls = each.calls;
