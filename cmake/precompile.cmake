@@ -37,9 +37,10 @@ endif()
 # What every GoogleTest program shares: main() and how tests are compiled.
 if(SONDE_TESTS)
   include(GoogleTest)
-  add_library(sonde_test_main OBJECT ${CMAKE_SOURCE_DIR}/tests/support/main.cpp)
+  add_library(sonde_test_main OBJECT ${CMAKE_SOURCE_DIR}/tests/support/main.cpp ${CMAKE_SOURCE_DIR}/tests/support/places.cpp)
   target_include_directories(sonde_test_main PUBLIC ${CMAKE_SOURCE_DIR})
-  target_compile_definitions(sonde_test_main PUBLIC SONDE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/support/places.cpp PROPERTIES COMPILE_DEFINITIONS
+                              "SONDE_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\";SONDE_PROGRAM=\"${CMAKE_BINARY_DIR}/sonde\"")
   # What a test inherits comes behind its own options and would win over sonde_unity()'s.
   set(warnings ${sonde_warnings})
   if(SONDE_UNITY)

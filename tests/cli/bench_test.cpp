@@ -14,6 +14,7 @@
 #include "sonde/engine/report/json.h"
 #include "tests/cli/program.h"
 #include "tests/cli/stem.h"
+#include "tests/support/places.h"
 
 namespace sonde {
 namespace {
@@ -222,7 +223,7 @@ TEST_F(Bench, ComparesWithMonkesWhenThatIsGiven) {
   std::ofstream(program) << "#!/bin/sh\ngrep -q 'borbi(1,1) = -0.094228' ddkes2.data && grep -q 'N_xi = 4' "
                             "monkes_input.parameters && echo > monkes_Monoenergetic_Database.dat\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  setenv("SONDE_PEERS", SONDE_SOURCE "/bench/peers", 1);
+  setenv("SONDE_PEERS", (testing::source_folder() + "/bench/peers").c_str(), 1);
   const Ended ended = with(program);
   unsetenv("SONDE_PEERS");
   ASSERT_EQ(ended.status, 0) << ended.err;

@@ -12,6 +12,7 @@
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/report/json.h"
 #include "tests/cli/program.h"
+#include "tests/support/places.h"
 #include "tests/support/python.h"
 
 namespace sonde {
@@ -271,7 +272,7 @@ TEST(Output, AReaderThatHasGoneIsNoFault) {
                                                 {"devices", "--json", "--quiet", "--report", folder.file("r")}}) {
     std::vector<char*> argv;
     std::vector<std::string> all = words;
-    all.insert(all.begin(), SONDE_PROGRAM);
+    all.insert(all.begin(), testing::program());
     for (std::string& word : all) argv.push_back(word.data());
     argv.push_back(nullptr);
     const pid_t child = fork();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/cli/maxwell.h"
+#include "tests/support/places.h"
 #include "tests/support/python.h"
 
 namespace sonde {
@@ -123,7 +124,7 @@ TEST_F(MaxwellProgram, WithoutAnOutputAPictureIsBesideItsFileAndReplacesOnlyPict
 
 TEST_F(MaxwellProgram, TheModelOfTheGuideIsTheExample) {
   const auto text = [](const std::string& name) {
-    std::ifstream in(std::string(SONDE_SOURCE) + name);
+    std::ifstream in(testing::source_folder() + name);
     return std::string(std::istreambuf_iterator<char>(in), {});
   };
   const std::string example = text("/examples/cylinder.in");

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/support/files.h"
+#include "tests/support/places.h"
 
 namespace sonde::testing {
 
@@ -31,7 +32,7 @@ class Program {
   /// `before` runs in the child before the program starts (limits, environment); keep it async-signal-safe.
   explicit Program(std::vector<std::string> arguments, void (*before)() = nullptr,
                    const std::string& output_path = "") {
-    arguments.insert(arguments.begin(), SONDE_PROGRAM);
+    arguments.insert(arguments.begin(), program());
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/cli/program.h"
+#include "tests/support/places.h"
 #include "tests/support/python.h"
 
 namespace sonde::testing {
@@ -14,7 +15,7 @@ namespace sonde::testing {
 /// The words of `mpirun -n <count> sonde ...` as a list of Python.
 inline std::string words_together(int count, const std::vector<std::string>& arguments) {
   std::string list = "['" SONDE_MPIRUN "', '-n', '" + std::to_string(count) +
-                     "', '--oversubscribe', '--allow-run-as-root', '" SONDE_PROGRAM "'";
+                     "', '--oversubscribe', '--allow-run-as-root', '" + program() + "'";
   for (const std::string& argument : arguments) list += ", '" + argument + "'";
   return list + "]";
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/cli/instrument_program.h"
+#include "tests/support/places.h"
 
 namespace sonde {
 namespace {
@@ -19,7 +20,7 @@ using testing::Ended;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kit = SONDE_SOURCE "/assets/tiny_drums.ckpt";
+const std::string kit = testing::source_folder() + "/assets/tiny_drums.ckpt";
 
 /// A second of a song in a.wav, and a small network for it.
 class TwoNetworksInARun : public testing::InstrumentProgram {

@@ -24,6 +24,7 @@
 #include "sonde/engine/io/hdf5.h"
 #include "tests/cli/stem.h"
 #include "tests/support/child.h"
+#include "tests/support/places.h"
 
 namespace sonde {
 namespace {
@@ -244,7 +245,7 @@ std::vector<std::string> screen(const std::string& bytes) {
 class OnTerminal {
  public:
   explicit OnTerminal(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), SONDE_PROGRAM);
+    arguments.insert(arguments.begin(), testing::program());
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);

@@ -11,6 +11,7 @@
 #include "sonde/instruments/stem/view/page.h"
 #include "sonde/instruments/stem/view/test_client.h"
 #include "tests/cli/stem.h"
+#include "tests/support/places.h"
 
 namespace sonde {
 namespace {
@@ -54,7 +55,7 @@ TEST(UserGuide, EveryCommandOfStemRuns) {
   std::filesystem::create_directory(folder.path() / "FOLDER");
   for (const char* tilt : {"tilt_1", "tilt_2", "tilt_10"})
     testing::make_small_scan(folder, std::string("FOLDER/") + tilt);
-  const std::vector<std::string> commands = commands_of(SONDE_SOURCE_DIR "/docs/stem.md");
+  const std::vector<std::string> commands = commands_of(testing::source_folder() + "/docs/stem.md");
   EXPECT_GT(commands.size(), 12u);
   for (const std::string& command : commands) {
     const bool serves = command.starts_with("sonde view ");  // until somebody ends it: the plan is enough
@@ -62,7 +63,7 @@ TEST(UserGuide, EveryCommandOfStemRuns) {
       save_state(folder.file("scan_master.h5"), folder.file("state.json"));
     const auto [output, fine] =
         shell(folder.path().string(),
-              SONDE_PROGRAM + command.substr(std::string("sonde").size()) + (serves ? " --dry-run" : ""));
+              testing::program() + command.substr(std::string("sonde").size()) + (serves ? " --dry-run" : ""));
     EXPECT_TRUE(fine) << command << "\n" << output;
   }
   EXPECT_EQ(testing::read_bytes(folder.file("haadf.tif")), testing::read_bytes(folder.file("again.tif")));

@@ -12,6 +12,7 @@
 #include "sonde/instruments/stem/view/page.h"
 #include "sonde/instruments/stem/view/test_client.h"
 #include "tests/cli/stem.h"
+#include "tests/support/places.h"
 #include "tests/support/python.h"
 
 namespace sonde {
@@ -38,8 +39,8 @@ class EveryFormat : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
-    testing::python("import sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, '" SONDE_SOURCE_DIR
-                    "/tests/support')\nimport stem_formats\nstem_formats.write_all(sys.argv[1])\n",
+    testing::python("import sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, '" + testing::source_folder() +
+                        "/tests/support')\nimport stem_formats\nstem_formats.write_all(sys.argv[1])\n",
                     folder_->path().string());
     cases_ = new std::vector<Case>;
     const Value listed = read_json(folder_->file("formats.json"));

@@ -18,6 +18,7 @@
 #include "sonde/instruments/stem/view/test_client.h"
 #include "tests/cli/browser.h"
 #include "tests/cli/stem.h"
+#include "tests/support/places.h"
 #include "tests/support/python.h"
 
 namespace sonde {
@@ -135,13 +136,13 @@ TEST(View, AnswersThroughAFloodGivesMemoryBackAndEndsInTheMiddleOfWork) {
 #else
   const char* const memory = "";
 #endif
-  const std::string output =
-      testing::python(std::string("import subprocess, sys\n"
-                                  "url, pid = sys.argv[1].split()\n"
-                                  "sys.exit(subprocess.run([sys.executable, '" SONDE_SOURCE_DIR
-                                  "/tools/flood_viewer', url, '--seconds', '3', '--pid', pid, '--end'") +
-                          memory + "]).returncode)\n",
-                      viewer.url() + " " + std::to_string(viewer.id()));
+  const std::string output = testing::python(std::string("import subprocess, sys\n"
+                                                         "url, pid = sys.argv[1].split()\n"
+                                                         "sys.exit(subprocess.run([sys.executable, '") +
+                                                 testing::source_folder() +
+                                                 "/tools/flood_viewer', url, '--seconds', '3', '--pid', pid, '--end'" +
+                                                 memory + "]).returncode)\n",
+                                             viewer.url() + " " + std::to_string(viewer.id()));
   EXPECT_THAT(output, HasSubstr("\"problems\": []"));
   EXPECT_EQ(viewer.end(SIGINT).status, 130);
 }

@@ -8,12 +8,14 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/support/places.h"
+
 namespace sonde::testing {
 
 /// The folder of test data, or an empty path. With SONDE_REQUIRE_DATA=1 its absence fails the test that asks.
 inline std::filesystem::path test_data() {
   const char* folder = std::getenv("SONDE_TEST_DATA");
-  const std::filesystem::path path = folder != nullptr ? folder : SONDE_SOURCE_DIR "/../shared/data";
+  const std::filesystem::path path = folder != nullptr ? folder : source_folder() + "/../shared/data";
   if (std::filesystem::is_directory(path)) return path;
   const char* required = std::getenv("SONDE_REQUIRE_DATA");
   if (required != nullptr && std::string(required) == "1")

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/support/files.h"
+#include "tests/support/places.h"
 
 namespace sonde::serve {
 namespace {
@@ -25,7 +26,8 @@ TEST(Assets, HoldTheFirstPageWholeAndUnchanged) {
   EXPECT_THAT(index, ::testing::StartsWith("<!doctype html>"));
   EXPECT_THAT(index, ::testing::HasSubstr("</html>"));
   if (why_no_viewer().empty()) return;
-  const auto file = sonde::testing::read_bytes(SONDE_SOURCE_DIR "/src/sonde/app/serve/no_viewer/index.html");
+  const auto file =
+      sonde::testing::read_bytes(sonde::testing::source_folder() + "/src/sonde/app/serve/no_viewer/index.html");
   EXPECT_EQ(index, std::string(file.begin(), file.end())) << "what the assembler drew in is the file, byte for byte";
 }
 

@@ -11,6 +11,7 @@
 #include "sonde/instruments/maxwell/read/test_native.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/places.h"
 
 namespace sonde::maxwell {
 namespace {
@@ -109,7 +110,7 @@ TEST(NativeModel, ReadsWaveletsAndIndicesOfOtherPrograms) {
 
 /// Files that h5py 3.7 wrote, seeds of the fuzzer.
 std::string of_h5py(const std::string& name) {
-  return std::string(SONDE_SOURCE_DIR) + "/tests/corpus/native_model_fuzz/" + name;
+  return sonde::testing::source_folder() + "/tests/corpus/native_model_fuzz/" + name;
 }
 
 TEST(NativeModel, ReadsFilesOfH5py) {

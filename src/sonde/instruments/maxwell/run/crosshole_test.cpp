@@ -8,6 +8,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/support/places.h"
+
 namespace sonde::maxwell {
 namespace {
 
@@ -23,7 +25,7 @@ std::size_t cell_at(const Experiment& experiment, double z, double x) {
 }
 
 TEST(Crosshole, IsTheShippedExample) {
-  std::ifstream file(std::string(SONDE_SOURCE_DIR) + "/examples/crosshole.toml");
+  std::ifstream file(sonde::testing::source_folder() + "/examples/crosshole.toml");
   const std::string shipped{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(shipped, crosshole_run_file()) << "`sonde maxwell init --example crosshole -o examples/crosshole.toml`";
 }

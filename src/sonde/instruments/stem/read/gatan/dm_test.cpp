@@ -9,6 +9,7 @@
 #include "tests/support/data.h"
 #include "tests/support/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/places.h"
 #include "tests/support/python.h"
 #include "tests/support/read_frames.h"
 
@@ -52,9 +53,7 @@ TEST(DmFiles, TheSamplePatternIsNotItsThumbnail) {
 
 /// Files of one scan, its axes in every order.
 constexpr const char* dm_writer = R"python(
-import sys, numpy as np
-sys.dont_write_bytecode = True
-sys.path.insert(0, ')python" SONDE_SOURCE_DIR R"python(/tests/support')
+import numpy as np
 from dm_writer import Dm as Tree, image, file, THUMBNAIL as thumbnail
 folder = sys.argv[1] + '/'
 class Dm(Tree):
@@ -89,7 +88,9 @@ class WrittenDm : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
-    python(dm_writer, folder_->path().string());
+    python("import sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, '" + source_folder() + "/tests/support')\n" +
+               dm_writer,
+           folder_->path().string());
   }
   static void TearDownTestSuite() { delete folder_; }
   static std::unique_ptr<Source> open(const std::string& name, const ReadOptions& options = {}) {
