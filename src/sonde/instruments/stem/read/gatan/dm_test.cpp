@@ -88,8 +88,8 @@ class WrittenDm : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
-    python("import sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, '" + source_folder() + "/tests/support')\n" +
-               dm_writer,
+    python("import sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, '" + sonde::testing::source_folder() +
+               "/tests/support')\n" + dm_writer,
            folder_->path().string());
   }
   static void TearDownTestSuite() { delete folder_; }
