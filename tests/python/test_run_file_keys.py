@@ -125,8 +125,9 @@ def test_a_key_acts(page, table, kind, field, outcome):  # noqa: F811
     words = f"{table}.0.{key}" if kind else f"{table}.{key}"
     before = given.pop("set", [])
     without = outcome(verb, inputs, {**given, "set": before})
-    acts = []
-    for value in values:
+
+    def acts(value):
         texts = value if isinstance(value, list) else [str(value).lower() if isinstance(value, bool) else str(value)]
-        acts.append(differing(without, outcome(verb, inputs, {**given, "set": [*before, *(f"{words}={text}" for text in texts)]})))
-    assert any(acts), f"{verb}: {words} = {values} changes nothing; {without.get('refused')}"
+        return differing(without, outcome(verb, inputs, {**given, "set": [*before, *(f"{words}={text}" for text in texts)]}))
+
+    assert any(map(acts, values)), f"{verb}: {words} = {values} changes nothing; {without.get('refused')}"

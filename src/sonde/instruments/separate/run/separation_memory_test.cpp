@@ -21,7 +21,9 @@ namespace {
 constexpr std::size_t mega = std::size_t{1} << 20;
 
 /// A network as small as there is, with one stem.
-Config smallest() { return {.n_fft = 256, .hop = 128, .dim_f = 8, .chunk = 8064, .channels = 1, .target = "kick"}; }
+Config smallest() {
+  return {.n_fft = 2048, .hop = 1024, .dim_f = 8, .chunk = 63 * 1024, .channels = 1, .target = "kick"};
+}
 
 /// The peak while so many seconds of noise are separated.
 std::size_t peak_of(double seconds) {
