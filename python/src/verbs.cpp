@@ -117,6 +117,17 @@ Value input_of(const Field& field, const py::object& object, const std::string& 
   return name_of(py::reinterpret_borrow<py::array>(object), field.key, given);
 }
 
+/// One of the inputs that stand one after another.
+Value one_input_of(const Field& field, const py::object& object, const std::string& verb, Given& given) {
+  if (field.type == FieldType::list && (py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object))) {
+    const std::size_t space = verb.find(' ');
+    throw Error(ErrorKind::usage, fmt::format("{}: {} is a list, expected one input after another", verb, field.key))
+        .hint(fmt::format("write an asterisk before the list: sonde.{}.{}(*files)", verb.substr(0, space),
+                          verb.substr(space + 1)));
+  }
+  return input_of(field, object, verb, given);
+}
+
 /// A dict, or a list of dicts: a table of a run file, or several of one name.
 bool is_table(const py::handle& object) {
   if (py::isinstance<py::dict>(object)) return true;
@@ -167,9 +178,9 @@ Given give(Prepared& prepared, const py::tuple& inputs, const py::dict& keywords
   for (const Field& field : fields.all()) {
     if (!field.positional || given.find(field.key) != nullptr) continue;
     if (field.type == FieldType::list) {
-      while (at < inputs.size()) given[field.key].push_back(input_of(field, inputs[at++], where, beside));
+      while (at < inputs.size()) given[field.key].push_back(one_input_of(field, inputs[at++], where, beside));
     } else if (at < inputs.size()) {
-      given[field.key] = input_of(field, inputs[at++], where, beside);
+      given[field.key] = one_input_of(field, inputs[at++], where, beside);
     }
     if (!field.info.optional && given.find(field.key) == nullptr)
       throw Error(ErrorKind::usage, fmt::format("{}: {} is missing", where, field.key));

@@ -400,6 +400,9 @@ def test_unknown_verbs_settings_and_inputs_are_named(scan):
         sonde.run("neoclassical run", np.zeros((2, 2)))
     with pytest.raises(sonde.Error, match="too many"):
         sonde.run("ptycho run", "a.toml", "b.toml")
+    with pytest.raises(sonde.Error, match="inputs is a list, expected one input after another") as nested:
+        sonde.separate.run(["a.wav", "b.wav"], output="stems")
+    assert nested.value.hint == "write an asterisk before the list: sonde.separate.run(*files)"
 
 
 def test_a_file_of_settings_acts_from_every_door(tmp_path):
