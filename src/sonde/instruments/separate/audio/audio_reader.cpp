@@ -268,8 +268,9 @@ Index AudioReader::source_frames() const { return source_->planned; }
 
 Index AudioReader::frames() const {
   if (!source_->resampler) return source_->planned;
-  const double ratio = static_cast<double>(source_->options.rate) / static_cast<double>(source_->info.rate);
-  return static_cast<Index>(std::llround(static_cast<double>(source_->planned) * ratio));
+  // As the SoX Resampler library counts, also where the quotient lies between two numbers.
+  const double step = static_cast<double>(source_->info.rate) / static_cast<double>(source_->options.rate);
+  return static_cast<Index>(static_cast<double>(source_->planned) / step + 0.5);
 }
 
 std::vector<float> AudioReader::read(Index most) {

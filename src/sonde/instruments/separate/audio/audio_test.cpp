@@ -142,6 +142,19 @@ TEST(AudioReader, ResamplesASineToASine) {
   for (std::size_t i = 2000; i < 42000; ++i) ASSERT_NEAR(got[i], expected[i], 3e-7) << i;
 }
 
+TEST(AudioReader, KnowsBeforehandHowManySamplesAnyLengthGives) {
+  const std::vector<float> quiet(400);
+  for (const Index rate : {8000, 22050, 32000, 48000, 88200, 96000}) {
+    for (Index count = 1; count <= 400; ++count) {  // with lengths whose quotient lies between two numbers
+      AudioReader reader({.name = "quiet",
+                          .info = {.format = "", .rate = rate, .channels = 1, .frames = count},
+                          .read = [&](float* to, Index wanted) { std::copy_n(quiet.begin(), wanted, to); }},
+                         {.rate = 44100, .channels = 1});
+      ASSERT_EQ(static_cast<Index>(reader.read(10000).size()), reader.frames()) << count << " at " << rate << " Hz";
+    }
+  }
+}
+
 TEST(AudioReader, ReadsOggOfOtherPrograms) {
   SONDE_NEED_DATA(data);
   AudioReader stereo((data / "separation/clips/vibe_ace.44k_stereo.ogg").string(), {});
