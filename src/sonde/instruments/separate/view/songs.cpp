@@ -142,6 +142,20 @@ std::optional<Song> song_in(const std::string& folder) {
   return song;
 }
 
+/// What a second network made of stems of the song, in folders of their names.
+std::vector<Song> kits_of(const fs::path& folder, const Song& song) {
+  std::vector<Song> kits;
+  for (const Track& each : song.tracks) {
+    const fs::path place = folder / each.name;
+    if (!is_folder(place)) continue;
+    if (auto kit = song_in(place.string())) {
+      kit->name = song.name + "/" + kit->name;
+      kits.push_back(*std::move(kit));
+    }
+  }
+  return kits;
+}
+
 }  // namespace
 
 std::vector<Song> find_songs(const std::string& folder) {
@@ -152,9 +166,14 @@ std::vector<Song> find_songs(const std::string& folder) {
     if (to_lower(each.extension().string()) == ".h5") return {};
   std::vector<Song> songs;
   if (auto song = song_in(folder)) songs.push_back(*std::move(song));
-  for (const fs::path& each : entries)
-    if (is_folder(each))
-      if (auto song = song_in(each.string())) songs.push_back(*std::move(song));
+  for (const fs::path& each : entries) {
+    if (!is_folder(each)) continue;
+    auto song = song_in(each.string());
+    if (!song) continue;
+    std::vector<Song> kits = kits_of(each, *song);
+    songs.push_back(*std::move(song));
+    std::move(kits.begin(), kits.end(), std::back_inserter(songs));
+  }
   return songs;
 }
 

@@ -80,6 +80,20 @@ TEST_F(Songs, StemsHaveTheAgreementThatTheSummarySays) {
   EXPECT_TRUE(song.tracks[1].agreement.is_null());
 }
 
+TEST_F(Songs, AKitIsASongOfItsOwnBehindTheOneItWasMadeOf) {
+  write_wav(file("out/song/drums.wav"), std::vector<float>(800));
+  write_wav(file("out/song/vocals.wav"), std::vector<float>(800));
+  write_wav(file("out/song/drums/kick.wav"), std::vector<float>(800));
+  text("out/song/drums/separation.json", R"({"input": "drums.wav"})");
+  write_wav(file("out/song/takes/one.wav"), std::vector<float>(800));  // no stem has this name
+  const std::vector<Song> songs = find_songs(file("out"));
+  ASSERT_EQ(songs.size(), 2u);
+  EXPECT_EQ(songs[0].name, "song");
+  EXPECT_EQ(songs[1].name, "song/drums");
+  EXPECT_EQ(songs[1].stems(), 1);
+  EXPECT_TRUE(songs[1].has_mixture);
+}
+
 TEST_F(Songs, FoldersWithoutAudioAndFoldersOfScansHaveNone) {
   std::filesystem::create_directories(file("empty"));
   EXPECT_TRUE(find_songs(file("empty")).empty());
