@@ -29,8 +29,9 @@ struct Song {
   [[nodiscard]] Index stems() const { return static_cast<Index>(tracks.size()) - (has_mixture ? 1 : 0); }
 };
 
-/// The songs in a folder: its audio files, those of each folder in it, and what was made of a stem of these, in a folder
-/// of its name (`song/drums/kick.wav` beside `song/drums.wav`). A file `mixture` or `mix` is what the others were made of; without it the input of separation.json, if it is found there, beside that file or beside its folder,
+/// The songs in a folder: its audio files, those of each folder in it, and what was made of a stem of these, in a
+/// folder of its name (`song/drums/kick.wav` beside `song/drums.wav`). A file `mixture` or `mix` is what the others
+/// were made of; without it the input of separation.json, if it is found there, beside that file or beside its folder,
 /// and is as long as the stems. Empty for a folder that has no audio files, or HDF5 files beside them. Throws
 /// Error(bad_input) for stems of one song with different rates or lengths, and for more than two channels or 64 stems;
 /// what AudioReader throws.
