@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Half of a build from nothing reads the same headers again: with SONDE_PRECOMPILE they are read once for the rooms and
-# once for the tests. `release` and `dev` do without, so that a file that forgets an #include does not compile.
+# once for the tests. `dev` does without, so that a file that forgets an #include does not compile.
 
 # The standard headers that many files include; those of the tests come on top.
 set(sonde_common_headers
