@@ -49,6 +49,11 @@ void ClientOutlet::error(std::uint32_t id, std::string_view command, const Error
   text(error_message(id, command, error));
 }
 
+void ClientOutlet::introduce(std::string text) {
+  outbox.introduce(std::move(text));
+  wake_();
+}
+
 void ClientOutlet::text(std::string text) {
   outbox.push_text(std::move(text));
   wake_();
@@ -74,14 +79,27 @@ Client::Client(std::uint32_t number, const panel::Page& page, Turn turn, std::fu
 void Client::open() {
   turn_([self = shared_from_this()] {
     if (self->closed_) return;
-    try {
-      self->outlet_->text(page_message(self->page_, self->number_));
+    // The session listens before the page is described: what happens in between would be in neither. The client hears
+    // of it after the description.
+    self->outlet_->outbox.hold();
+    std::string problem;
+    const auto attempt = [&](const auto& part) {
+      try {
+        part();
+      } catch (...) {
+        const Error error = current_error();
+        log_warning(fmt::format("client {}: the page could not be opened: {}", self->number_, error.message()));
+        problem = error_message(0, "", error);
+      }
+    };
+    std::string first;
+    attempt([&] {
       if (self->page_.open) self->session_ = self->page_.open(self->outlet_);
-    } catch (...) {
-      const Error error = current_error();
-      log_warning(fmt::format("client {}: the page could not be opened: {}", self->number_, error.message()));
-      self->outlet_->error(0, "", error);
-    }
+    });
+    attempt([&] { first = page_message(self->page_, self->number_); });
+    if (first.empty()) std::swap(first, problem);
+    self->outlet_->introduce(std::move(first));
+    if (!problem.empty()) self->outlet_->text(std::move(problem));
   });
 }
 

@@ -26,6 +26,8 @@ class ClientOutlet final : public panel::Outlet {
   void event(std::string_view name, Value what) override;
   void error(std::uint32_t id, std::string_view command, const Error& error);
   void text(std::string text);
+  /// Before all that waits in the held outbox, which then passes everything on.
+  void introduce(std::string text);
 
   /// {"commands": carried out, "replaced": never carried out, or given up, for a newer one, "frames": sent, "dropped":
   /// frames never sent for a newer one}.

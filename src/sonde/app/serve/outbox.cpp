@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "sonde/engine/base/text.h"
@@ -19,6 +20,19 @@ bool is_file(const panel::Frame& frame) { return frame.kind == panel::FrameKind:
 
 }  // namespace
 
+void Outbox::hold() {
+  const std::lock_guard lock(mutex_);
+  held_ = true;
+}
+
+void Outbox::introduce(std::string text) {
+  const std::lock_guard lock(mutex_);
+  held_ = false;
+  const std::size_t before = waiting_.size();
+  push({std::move(text), std::nullopt}, "");
+  if (waiting_.size() > before) waiting_.splice(waiting_.begin(), waiting_, std::prev(waiting_.end()));
+}
+
 void Outbox::push_text(std::string text) {
   const std::lock_guard lock(mutex_);
   push({std::move(text), std::nullopt}, "");
@@ -31,6 +45,7 @@ void Outbox::push_event(std::string_view name, std::string text) {
   if (older == waiting_.end()) return push({std::move(text), std::nullopt}, std::string(name));
   text_bytes_ += text.size() - older->message.text.size();
   older->message.text = std::move(text);
+  waiting_.splice(waiting_.end(), waiting_, older);
 }
 
 void Outbox::push_frame(panel::Frame frame) {
@@ -68,7 +83,7 @@ void Outbox::push(Message message, std::string event) {
 
 std::optional<Outbox::Message> Outbox::pop() {
   const std::lock_guard lock(mutex_);
-  if (waiting_.empty()) return std::nullopt;
+  if (held_ || waiting_.empty()) return std::nullopt;
   Message next = std::move(waiting_.front().message);
   waiting_.pop_front();
   if (!next.frame) {

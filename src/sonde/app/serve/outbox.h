@@ -16,8 +16,9 @@ namespace sonde::serve {
 /// What waits for the network on its way to one client, bounded whatever the client does. Thread-safe, never blocks.
 ///
 /// Messages leave in the order in which they came. A frame replaces a waiting one of the same kind, channel and data
-/// set, in its place; an event one of the same name. Texts and files are all kept, so a client that never reads
-/// overflows: then the outbox takes nothing more, and the connection has to end.
+/// set, in its place. Of events of one name only the newest is kept, where it came: what other events said before it
+/// is known by then. Texts and files are all kept, so a client that never reads overflows: then the outbox takes
+/// nothing more, and the connection has to end.
 class Outbox {
  public:
   struct Limits {
@@ -34,6 +35,10 @@ class Outbox {
 
   Outbox() : Outbox(Limits{}) {}
   explicit Outbox(Limits limits) : limits_(limits) {}
+
+  /// Nothing leaves from now on, until introduce() puts this text before all that waits.
+  void hold();
+  void introduce(std::string text);
 
   void push_text(std::string text);
   void push_event(std::string_view name, std::string text);
@@ -64,7 +69,7 @@ class Outbox {
   std::list<Waiting> waiting_;
   std::size_t text_bytes_ = 0, texts_ = 0, frames_ = 0, files_ = 0, frame_bytes_ = 0;
   std::uint64_t dropped_ = 0;
-  bool closed_ = false;
+  bool closed_ = false, held_ = false;
   std::string overflow_;
 };
 

@@ -87,13 +87,31 @@ TEST(Outbox, FramesThatWaitAreBoundedInBytes) {
   EXPECT_EQ(outbox.size(), 0U) << "their memory is wanted back";
 }
 
-TEST(Outbox, OnlyTheNewestEventOfANameWaits) {
+TEST(Outbox, OnlyTheNewestEventOfANameWaitsWhereItCame) {
   Outbox outbox;
   outbox.push_event("progress", "10 %");
   outbox.push_event("memory", "1 GiB");
   outbox.push_event("progress", "20 %");
   outbox.push_text("reply");
-  EXPECT_THAT(drain(outbox), ElementsAre("20 %", "1 GiB", "reply"));
+  EXPECT_THAT(drain(outbox), ElementsAre("1 GiB", "20 %", "reply"));
+}
+
+TEST(Outbox, TheLastWordStaysTheLast) {
+  Outbox outbox;
+  outbox.push_event("datasets", "it is to be loaded");
+  outbox.push_event("progress", "99 %");
+  outbox.push_event("datasets", "it is loaded");
+  EXPECT_THAT(drain(outbox), ElementsAre("99 %", "it is loaded")) << "else progress would tell of loading again";
+}
+
+TEST(Outbox, WhatIsHeldFollowsTheFirstText) {
+  Outbox outbox;
+  outbox.hold();
+  outbox.push_event("progress", "20 %");
+  outbox.push_frame(frame(FrameKind::image, 1));
+  EXPECT_FALSE(outbox.pop());
+  outbox.introduce("page");
+  EXPECT_THAT(drain(outbox), ElementsAre("page", "20 %", "2:1"));
 }
 
 TEST(Outbox, PassesOnNothingAfterItsEnd) {
