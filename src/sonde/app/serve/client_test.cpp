@@ -13,8 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// What a client is told when it opens this page.
-std::vector<std::string> told(const panel::Page& page) {
+/// What a client receives when it opens this page.
+std::vector<std::string> received(const panel::Page& page) {
   const auto client = std::make_shared<Client>(
       1, page, [](const auto& run) { run(); }, [] {}, std::chrono::milliseconds(1));
   client->open();
@@ -34,7 +34,7 @@ TEST(Client, HearsAfterThePageWhatHappensWhileItIsDescribed) {
     if (listener) listener->event("datasets", Value::object());  // loading has ended, in another thread
     return Value("still loading");
   };
-  EXPECT_THAT(told(page), ElementsAre(HasSubstr("still loading"), HasSubstr("datasets")));
+  EXPECT_THAT(received(page), ElementsAre(HasSubstr("still loading"), HasSubstr("datasets")));
 }
 
 TEST(Client, HearsWhyAPageCannotBeOpened) {
@@ -42,7 +42,7 @@ TEST(Client, HearsWhyAPageCannotBeOpened) {
   page.open = [](const std::shared_ptr<panel::Outlet>&) -> std::unique_ptr<panel::Session> {
     throw Error(ErrorKind::bad_file, "a.h5: no such file");
   };
-  EXPECT_THAT(told(page), ElementsAre(HasSubstr("\"type\":\"page\""), HasSubstr("a.h5: no such file")));
+  EXPECT_THAT(received(page), ElementsAre(HasSubstr("\"type\":\"page\""), HasSubstr("a.h5: no such file")));
 }
 
 }  // namespace
