@@ -135,6 +135,7 @@ TABLE = {
     "stem validate": (["{scan}"], {"decode": True}),
     "stem load": (["{scan}"], {"output": "{out}/summary.h5", "det_bin": 2}),
     "stem image": (["{scan}"], {"detector": ["bf", "adf"], "output": "{out}/images/"}),
+    "stem phase": (["{scan}"], {"output": "{out}/phase.h5", "png": "{out}/phase.png"}),
     "stem convert": (["{scan}"], {"output": "{out}/scan.npy"}),
     "stem simulate": (["{out}/s_master.h5"], {"scan_shape": "4,4", "detector_shape": "32,32", "disk_radius": 5}),
     "ptycho run": (["{folder}/recon.toml"], {"output": "{out}/r.h5"}),
@@ -297,6 +298,7 @@ def equal_results(one, other):
 
 
 @pytest.mark.parametrize("verb, settings", [("stem load", {"det_bin": 2}), ("stem image", {"detector": ["all", "com-row"]}), ("stem info", {}),
+                                            ("stem phase", {"units": "px"}),
                                             ("stem convert", {"output": "{out}/scan.npy"})])
 def test_an_array_of_a_scan_gives_what_its_file_gives(verb, settings, stored, tmp_path):
     counts = np.ascontiguousarray(stored[0])
@@ -306,7 +308,7 @@ def test_an_array_of_a_scan_gives_what_its_file_gives(verb, settings, stored, tm
     before = (tmp_path / "scan.npy").read_bytes() if "output" in given else b""
     by_array = sonde.run(verb, counts, **given)
     equal_results(by_file, by_array)
-    assert bool(by_file.variables) == (verb in {"stem load", "stem image"})
+    assert bool(by_file.variables) == (verb in {"stem load", "stem image", "stem phase"})
     assert "output" not in given or (tmp_path / "scan.npy").read_bytes() == before
     assert by_array.facts.get("shape") == by_file.facts.get("shape")
 

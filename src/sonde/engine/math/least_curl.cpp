@@ -52,6 +52,16 @@ Slopes slopes_at(std::size_t j, std::span<const Place> places, std::span<const P
 
 }  // namespace
 
+LeastCurl least_curl(const CurlSums& sums) {
+  const auto& [uu, vv, uv] = sums;
+  LeastCurl found;
+  if (!(uu + vv > 0)) return found;
+  // sum curl^2 = (uu + vv) / 2 + (uu - vv) / 2 cos 2t - uv sin 2t.
+  found.rotation = std::atan2(uv, (vv - uu) / 2) / 2;
+  found.curl = (uu + vv - std::hypot(uu - vv, 2 * uv)) / (2 * (uu + vv));
+  return found;
+}
+
 LeastCurl least_curl(std::span<const Place> nominal, std::span<const Place> deflections, bool transpose) {
   if (nominal.size() != deflections.size())
     throw Error(ErrorKind::bad_input,
@@ -60,7 +70,7 @@ LeastCurl least_curl(std::span<const Place> nominal, std::span<const Place> defl
   // derivatives of c along the nominal axes its curl is u cos - v sin and its divergence u sin + v cos, where
   //   u = dc_col/drow - dc_row/dcol, v = dc_row/drow + dc_col/dcol, and transposed
   //   u = dc_row/drow - dc_col/dcol, v = -(dc_row/dcol + dc_col/drow).
-  double uu = 0, vv = 0, uv = 0;
+  CurlSums sums;
   if (nominal.size() > 3)
     for (std::size_t j = 0; j < nominal.size(); ++j) {
       check_interrupt();
@@ -68,16 +78,11 @@ LeastCurl least_curl(std::span<const Place> nominal, std::span<const Place> defl
       if (!s.known) continue;
       const double u = transpose ? s.row_by_row - s.col_by_col : s.col_by_row - s.row_by_col;
       const double v = transpose ? -(s.row_by_col + s.col_by_row) : s.row_by_row + s.col_by_col;
-      uu += u * u;
-      vv += v * v;
-      uv += u * v;
+      sums.uu += u * u;
+      sums.vv += v * v;
+      sums.uv += u * v;
     }
-  LeastCurl found;
-  if (!(uu + vv > 0)) return found;
-  // sum curl^2 = (uu + vv) / 2 + (uu - vv) / 2 cos 2t - uv sin 2t.
-  found.rotation = std::atan2(uv, (vv - uu) / 2) / 2;
-  found.curl = (uu + vv - std::hypot(uu - vv, 2 * uv)) / (2 * (uu + vv));
-  return found;
+  return least_curl(sums);
 }
 
 }  // namespace sonde

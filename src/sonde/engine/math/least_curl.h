@@ -27,4 +27,13 @@ struct LeastCurl {
 [[nodiscard]] LeastCurl least_curl(std::span<const LeastCurl::Place> nominal,
                                    std::span<const LeastCurl::Place> deflections, bool transpose);
 
+/// What a field's derivatives leave of the search for that angle: sums over places of u^2, v^2 and u v, where the field
+/// turned by t has the curl u cos t - v sin t and the divergence u sin t + v cos t.
+struct CurlSums {
+  double uu = 0, vv = 0, uv = 0;
+};
+
+/// The angle in closed form, for derivatives that were taken in another way: on a raster by differences.
+[[nodiscard]] LeastCurl least_curl(const CurlSums& sums);
+
 }  // namespace sonde

@@ -64,12 +64,14 @@ std::vector<double> tabulate(const Optics& optics, Radial&& radial) {
 
 }  // namespace
 
-Model::Model(Optics optics, Index scan_rows, Index scan_cols, BeamAt beam, std::vector<Defect> defects)
+Model::Model(Optics optics, Index scan_rows, Index scan_cols, BeamAt beam, std::vector<Defect> defects,
+             PatternAt pattern)
     : optics_(optics),
       scan_rows_(scan_rows),
       scan_cols_(scan_cols),
       beam_(std::move(beam)),
-      defects_(std::move(defects)) {
+      defects_(std::move(defects)),
+      pattern_(std::move(pattern)) {
   check(optics_, scan_rows_, scan_cols_, defects_);
   disk_ = tabulate(optics_, [&](double distance) {
     if (distance > optics_.disk_radius + edge_reach * optics_.edge_width) return 0.0;
@@ -90,6 +92,18 @@ void Model::rates(Index position, Scratch& scratch, std::span<double> rate) cons
     throw Error(ErrorKind::internal,
                 fmt::format("rates of position {} of {} into {} values", position, positions(), rate.size()));
   const Beam beam = this->beam(position);
+  if (pattern_)
+    pattern_(position / scan_cols_, position % scan_cols_, beam, scratch, rate);
+  else
+    disk_rates(beam, scratch, rate);
+  for (const Defect& defect : defects_) {
+    double& value = rate[static_cast<std::size_t>(defect.row * optics_.cols + defect.col)];
+    if (defect.kind == Defect::Kind::hot) value += defect.rate;
+    if (defect.kind == Defect::Kind::dead) value = 0;
+  }
+}
+
+void Model::disk_rates(const Beam& beam, Scratch& scratch, std::span<double> rate) const {
   scratch.profile.resize(disk_.size());
   cpu::mix(beam.disk, disk_.data(), beam.halo, halo_.data(), beam.wide, wide_.data(), static_cast<Index>(disk_.size()),
            scratch.profile.data());
@@ -107,11 +121,6 @@ void Model::rates(Index position, Scratch& scratch, std::span<double> rate) cons
                               clamped(spot_row + reach + 2, optics_.rows), clamped(spot_col - reach, optics_.cols),
                               clamped(spot_col + reach + 2, optics_.cols)};
     cpu::add_radial(table_of(disk_), spot.weight, spot_row, spot_col, patch, rate.data());
-  }
-  for (const Defect& defect : defects_) {
-    double& value = rate[static_cast<std::size_t>(defect.row * optics_.cols + defect.col)];
-    if (defect.kind == Defect::Kind::hot) value += defect.rate;
-    if (defect.kind == Defect::Kind::dead) value = 0;
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -63,8 +64,18 @@ class Model {
  public:
   using BeamAt = std::function<Beam(Index scan_row, Index scan_col)>;
 
+  /// Room for the pattern of one position; keep one per worker.
+  struct Scratch {
+    std::vector<double> profile;
+    std::vector<std::complex<double>> wave;
+  };
+  /// The rates of one position in place of the equation above, of a beam that lies where `beam` says.
+  using PatternAt =
+      std::function<void(Index scan_row, Index scan_col, const Beam& beam, Scratch& scratch, std::span<double> rate)>;
+
   /// Throws Error(bad_input) for sizes, dose or lengths that make no sense and for defects outside the detector.
-  Model(Optics optics, Index scan_rows, Index scan_cols, BeamAt beam, std::vector<Defect> defects = {});
+  Model(Optics optics, Index scan_rows, Index scan_cols, BeamAt beam, std::vector<Defect> defects = {},
+        PatternAt pattern = {});
 
   [[nodiscard]] const Optics& optics() const { return optics_; }
   [[nodiscard]] Index scan_rows() const { return scan_rows_; }
@@ -76,19 +87,18 @@ class Model {
   /// 1 for pixels that count electrons, 0 for every defect; (rows, cols).
   [[nodiscard]] std::vector<std::uint8_t> good() const;
 
-  /// Room for the profile of one position; keep one per worker.
-  struct Scratch {
-    std::vector<double> profile;
-  };
   /// rate(position, q) for all pixels, row after row; hot and dead pixels as they count, sentinels as if they were
   /// good. About 70 us for 192 x 192 pixels.
   void rates(Index position, Scratch& scratch, std::span<double> rate) const;
 
  private:
+  void disk_rates(const Beam& beam, Scratch& scratch, std::span<double> rate) const;
+
   Optics optics_;
   Index scan_rows_, scan_cols_;
   BeamAt beam_;
   std::vector<Defect> defects_;
+  PatternAt pattern_;
   std::vector<double> disk_, halo_, wide_;  // radial tables, already times the dose
 };
 

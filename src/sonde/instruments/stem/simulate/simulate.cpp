@@ -12,6 +12,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/version.h"
+#include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/io/hdf5_writer.h"
@@ -48,7 +49,7 @@ ArinaDescription describe_file(const SimulateOptions& options, const Model& mode
   description.calibration.camera_length_m = {{.value = options.camera_length}};
   description.calibration.scan_step_row_nm = {{.value = options.scan_step}};
   description.calibration.scan_step_col_nm = {{.value = options.scan_step}};
-  description.calibration.detector_pixel_m = {{.value = 1e-4}};
+  description.calibration.detector_pixel_m = {{.value = detector_pixel_m}};
   description.description = fmt::format("simulated by sonde {}", build_info().version);
   description.attributes["sonde_simulation"] = parameters_of(options);
   return description;
@@ -72,6 +73,22 @@ Array line_of(const Array& lines, Index line, const Shape& shape) {
   std::copy_n(static_cast<const double*>(lines.data()) + line * shape.count(), shape.count(),
               static_cast<double*>(copy.data()));
   return copy;
+}
+
+void write_phase(Hdf5Writer& file, const SimulateOptions& options, const Model& model) {
+  const PhasePatterns patterns = phase_patterns_of(options);
+  const Shape scan = {model.scan_rows(), model.scan_cols()};
+  Array phase(Device::cpu(), scan, DType::f64), seen(Device::cpu(), scan, DType::f64);
+  const auto phases = phase.view<double, 2>(), all_seen = seen.view<double, 2>();
+  parallel_for(model.scan_rows(), 1, [&](Index first, Index last, Worker&) {
+    for (Index row = first; row < last; ++row)
+      for (Index col = 0; col < model.scan_cols(); ++col) {
+        phases(row, col) = patterns.phase(row, col);
+        all_seen(row, col) = patterns.seen_phase(row, col);
+      }
+  });
+  file.array("/phase", phase);
+  file.array("/seen_phase", seen);
 }
 
 void write_truth(Hdf5Writer& file, const SimulateOptions& options, const Model& model) {
@@ -103,6 +120,7 @@ void write_truth(Hdf5Writer& file, const SimulateOptions& options, const Model& 
     at[1] = optics.centre_col + here.shift_col;
   }
   file.array("/beam", beam);
+  if (options.sample == Sample::phase) write_phase(file, options, model);
   file.array("/good", Array::from(model.good(), {optics.rows, optics.cols}));
 }
 

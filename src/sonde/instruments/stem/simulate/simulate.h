@@ -13,6 +13,7 @@
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/memory/memory_plan.h"
 #include "sonde/instruments/stem/simulate/model.h"
+#include "sonde/instruments/stem/simulate/wave.h"
 
 namespace sonde {
 class Fields;
@@ -20,9 +21,9 @@ class Fields;
 
 namespace sonde::stem {
 
-/// What lies under the beam: nanoparticles on a film (specimen.h), or nothing at all, with the beam shifted by -1, 0
-/// and +1 times the deflection in turn (the pattern of the benchmarks).
-enum class Sample { particles, vacuum };
+/// What lies under the beam: nanoparticles on a film (specimen.h); nothing at all, with the beam shifted by -1, 0
+/// and +1 times the deflection in turn (the pattern of the benchmarks); or hills of the phase, by wave optics (wave.h).
+enum class Sample { particles, vacuum, phase };
 
 /// Everything that decides a simulated scan; two runs with equal options give equal files.
 struct SimulateOptions {
@@ -39,6 +40,9 @@ struct SimulateOptions {
   double halo_fraction = 0.15;
   double deflection = 1;
   double descan = 0.6;
+  double phase_height = 2, phase_width = 3;
+  double rotation = 0;
+  bool transpose = false;
   Index masked_pixels = 4;
   Index hot_pixels = 2;
   Index seed = 1;
@@ -52,9 +56,15 @@ struct SimulateOptions {
   void describe(Fields& fields);
 };
 
+/// What the files say of the (square) pixels of the detector.
+inline constexpr double detector_pixel_m = 1e-4;
+
 /// The model these options describe. Throws Error(usage) for shapes and centres that cannot be read, Error(bad_input)
 /// for numbers that make no sense.
 [[nodiscard]] Model model_of(const SimulateOptions& options);
+
+/// The patterns of sample `phase` that these options describe; throws like model_of().
+[[nodiscard]] PhasePatterns phase_patterns_of(const SimulateOptions& options);
 
 /// Where the expected values of an acquisition are kept: "<base>_truth.h5" for "<base>_master.h5".
 [[nodiscard]] std::string truth_path(const std::string& master);
@@ -89,7 +99,9 @@ struct Simulated {
 /// hot pixels count some hundred electrons too many and are marked nowhere. The truth is an HDF5 file with the options
 /// as JSON
 /// (`parameters`) and in float64 the expected `images/bf`, `abf`, `adf`, `haadf` about the true centre, `total`,
-/// `moment_row`, `moment_col`, `pattern`, the `beam` position of every pattern, and `good`, the pixels that count.
+/// `moment_row`, `moment_col`, `pattern`, the `beam` position of every pattern (of `phase` without the specimen's
+/// deflection), and `good`, the pixels that count; of sample `phase` also the `phase` at every position and the
+/// `seen_phase`, averaged over the probe, in rad.
 /// Nothing has its name before all of it is complete. Reports progress, answers interrupts. Holds what
 /// plan_simulation() predicts. Throws Error(usage), Error(bad_input), Error(io), and Error(budget) before any work.
 Simulated simulate(const SimulateOptions& options, Budget budget = Budget::automatic(Device::cpu()));

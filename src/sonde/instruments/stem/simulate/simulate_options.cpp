@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <memory>
+#include <numbers>
 #include <tuple>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/math/philox.h"
+#include "sonde/engine/math/random.h"
+#include "sonde/engine/math/wavelength.h"
 #include "sonde/engine/options/fields.h"
 #include "sonde/instruments/stem/read/acquisition.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
@@ -98,6 +103,33 @@ Model::BeamAt shifted_in_turn(Index scan_cols, double halo_fraction, double defl
   };
 }
 
+/// Descan alone.
+Model::BeamAt drifting(Index scan_rows, Index scan_cols, double descan) {
+  return [=](Index scan_row, Index scan_col) {
+    Beam beam;
+    beam.shift_row = descan * ((static_cast<double>(scan_row) + 0.5) / static_cast<double>(scan_rows) - 0.5);
+    beam.shift_col = -descan * ((static_cast<double>(scan_col) + 0.5) / static_cast<double>(scan_cols) - 0.5);
+    return beam;
+  };
+}
+
+/// About one hill in a square of four widths, over the scan and two widths around it, of half to one and a half times
+/// the height, at places that the seed decides.
+std::vector<PhaseHill> hills_of(const SimulateOptions& options, Index scan_rows, Index scan_cols, double step) {
+  const double width = options.phase_width * step;
+  const double high = step * static_cast<double>(scan_rows) + 4 * width,
+               wide = step * static_cast<double>(scan_cols) + 4 * width;
+  Random random(static_cast<std::uint64_t>(options.seed), ~std::uint64_t{0});  // a stream that no frame uses
+  std::vector<PhaseHill> hills(static_cast<std::size_t>(std::ceil(high * wide / (16 * width * width))));
+  for (PhaseHill& hill : hills) {
+    hill.y = high * (random.uniform() - 0.5);
+    hill.x = wide * (random.uniform() - 0.5);
+    hill.height = options.phase_height * (0.5 + random.uniform());
+    hill.width = width;
+  }
+  return hills;
+}
+
 // Diffracted disks lie a little less than two radii from the direct one, so that they touch.
 constexpr double spots_per_radius = 1.875;
 constexpr double strongest_deflection = 5;  // px, of the demonstration's specimen at deflection 1
@@ -108,8 +140,10 @@ void SimulateOptions::describe(Fields& fields) {
   fields.positional("output", output, {.help = "master file to write, its name ends in _master.h5", .optional = true});
   fields.add("scan_shape", scan_shape, {.help = "scan positions", .metavar = "ROWS,COLS"});
   fields.add("detector_shape", detector_shape, {.help = "detector pixels", .metavar = "ROWS,COLS"});
-  fields.choice("sample", sample, {{"particles", Sample::particles}, {"vacuum", Sample::vacuum}},
-                {.help = "what the beam passes: nanoparticles on a film, or nothing, with nine beam shifts in turn"});
+  fields.choice("sample", sample,
+                {{"particles", Sample::particles}, {"vacuum", Sample::vacuum}, {"phase", Sample::phase}},
+                {.help = "what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills "
+                         "of the phase, whose patterns are computed by wave optics"});
   fields.add("dose", dose,
              {.help = "mean counts of a detector pixel in one frame", .unit = "counts", .min = 1e-6, .max = 1e6});
   fields.add(
@@ -126,7 +160,17 @@ void SimulateOptions::describe(Fields& fields) {
              {.help = "scale of the beam deflections: vacuum shifts by this many pixels, particles by up to five times",
               .min = -100,
               .max = 100});
-  fields.add("descan", descan, {.help = "drift of the beam over the scan of particles", .unit = "px"});
+  fields.add("descan", descan, {.help = "drift of the beam over the scan, but for vacuum", .unit = "px"});
+  fields.add("phase_height", phase_height,
+             {.help = "mean height of the hills of phase; negative: valleys", .unit = "rad", .min = -1e3, .max = 1e3});
+  fields.add("phase_width", phase_width,
+             {.help = "standard deviation of these hills", .unit = "steps", .min = 0.01, .max = 1e4});
+  fields.add("rotation", rotation,
+             {.help = "of phase: from the axes of the detector to those of the scan, clockwise on a screen",
+              .unit = "degrees",
+              .min = -360,
+              .max = 360});
+  fields.add("transpose", transpose, {.help = "of phase: rows and columns of the detector are exchanged before that"});
   fields.add("masked_pixels", masked_pixels,
              {.help = "pixels that say \"no data\" and are marked in the mask", .min = 0, .max = 1e9});
   fields.add("hot_pixels", hot_pixels,
@@ -141,8 +185,9 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add("truth", truth, {.help = "write the expected values beside the scan"});
 }
 
-Model model_of(const SimulateOptions& options) {
-  const auto [scan_rows, scan_cols] = shape_of(options.scan_shape, "scan shape", most_positions);
+namespace {
+
+Optics optics_of(const SimulateOptions& options) {
   Optics optics;
   std::tie(optics.rows, optics.cols) = shape_of(options.detector_shape, "detector shape", most_pixels);
   optics.dose = options.dose * static_cast<double>(optics.rows) * static_cast<double>(optics.cols);
@@ -159,6 +204,32 @@ Model model_of(const SimulateOptions& options) {
   optics.edge_width = options.edge_width;
   optics.halo_length = options.halo_length;
   optics.wide_length = options.wide_length;
+  return optics;
+}
+
+}  // namespace
+
+PhasePatterns phase_patterns_of(const SimulateOptions& options) {
+  WaveScan scan;
+  std::tie(scan.scan_rows, scan.scan_cols) = shape_of(options.scan_shape, "scan shape", most_positions);
+  scan.step = 10 * options.scan_step;
+  scan.rotation = options.rotation * std::numbers::pi / 180;
+  scan.transpose = options.transpose;
+  scan.pixel = detector_pixel_m / options.camera_length / electron_wavelength(options.voltage);
+  scan.hills = hills_of(options, scan.scan_rows, scan.scan_cols, scan.step);
+  return PhasePatterns(optics_of(options), std::move(scan));
+}
+
+Model model_of(const SimulateOptions& options) {
+  const auto [scan_rows, scan_cols] = shape_of(options.scan_shape, "scan shape", most_positions);
+  const Optics optics = optics_of(options);
+  if (options.sample == Sample::phase) {
+    const auto patterns = std::make_shared<const PhasePatterns>(phase_patterns_of(options));
+    return Model(optics, scan_rows, scan_cols, drifting(scan_rows, scan_cols, options.descan),
+                 defects_of(options, optics),
+                 [patterns](Index scan_row, Index scan_col, const Beam& beam, Model::Scratch& scratch,
+                            std::span<double> rate) { patterns->rates(scan_row, scan_col, beam, scratch, rate); });
+  }
   std::vector<Defect> defects = defects_of(options, optics);
   Model::BeamAt beam =
       options.sample == Sample::vacuum

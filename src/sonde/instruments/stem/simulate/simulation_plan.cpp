@@ -26,12 +26,13 @@ std::size_t truth_bytes(const Model& model) {
          8 * 65 * static_cast<std::size_t>(model.pixels());
 }
 
-/// Of every worker: rates in f64, counts in u32, the profile at 1/32 px, and the planes and bytes of a packed frame.
-std::size_t scratch_bytes(const Model& model, std::size_t frame_bytes) {
+/// Of every worker: rates in f64, counts in u32, the profile at 1/32 px or the wave and its phase, and the planes and
+/// bytes of a packed frame.
+std::size_t scratch_bytes(const SimulateOptions& options, const Model& model, std::size_t frame_bytes) {
   const double diagonal =
       std::hypot(static_cast<double>(model.optics().rows), static_cast<double>(model.optics().cols));
-  const std::size_t each =
-      12 * static_cast<std::size_t>(model.pixels()) + 8 * 32 * static_cast<std::size_t>(diagonal) + 2 * frame_bytes;
+  const std::size_t each = (options.sample == Sample::phase ? 36 : 12) * static_cast<std::size_t>(model.pixels()) +
+                           8 * 32 * static_cast<std::size_t>(diagonal) + 2 * frame_bytes;
   return static_cast<std::size_t>(thread_count()) * each;
 }
 
@@ -39,7 +40,7 @@ std::size_t scratch_bytes(const Model& model, std::size_t frame_bytes) {
 
 SimulationPlan plan_simulation(const SimulateOptions& options, const Budget& budget) {
   const Model model = model_of(options);
-  const std::size_t frame_bytes = frame_bytes_of(options, model), scratch = scratch_bytes(model, frame_bytes);
+  const std::size_t frame_bytes = frame_bytes_of(options, model), scratch = scratch_bytes(options, model, frame_bytes);
   SimulationPlan plan;
   plan.frames = model.positions();
   plan.frame_bytes = frame_bytes;

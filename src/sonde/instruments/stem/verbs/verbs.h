@@ -10,6 +10,7 @@ namespace sonde::stem {
 [[nodiscard]] Verb image_verb();
 [[nodiscard]] Verb info_verb();
 [[nodiscard]] Verb load_verb();
+[[nodiscard]] Verb phase_verb();
 [[nodiscard]] Verb simulate_verb();
 [[nodiscard]] Verb validate_verb();
 

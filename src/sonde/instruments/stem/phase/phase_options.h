@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sonde/engine/base/index.h"
+#include "sonde/engine/options/fields.h"
+#include "sonde/instruments/stem/phase/convention.h"
+#include "sonde/instruments/stem/phase/integrate.h"
+#include "sonde/instruments/stem/phase/origin.h"
+#include "sonde/instruments/stem/phase/rotation.h"
+
+namespace sonde::stem {
+
+/// What the phase is given in. rad; cycles: rad / 2 pi; volts: the projected potential, V A; px: detector pixels times
+/// scan steps, without any calibration.
+enum class PhaseUnit { rad, cycles, volts, px };
+
+/// How the phase of a scan is made. Texts are read when the work begins.
+struct PhaseOptions {
+  // Where deflections are measured from
+  std::string fit = "mean";
+  double min_counts = 1;
+  // How the detector is turned
+  std::string rotation = "auto", transpose = "auto";
+  Convention convention = Convention::sonde;
+  Contrast sign = Contrast::automatic;
+  double rotation_blur = 1;
+  // The integral
+  IntegralMethod method = IntegralMethod::dct;
+  double regularise = 0;
+  double padding = 2;
+  std::optional<double> q_highpass{}, q_lowpass{};
+  Index butterworth_order = 2;
+  bool weigh_counts = true;
+  Index kernel = 16;
+  std::optional<double> kernel_lowest{}, kernel_highest{};
+  bool normalise = true;
+  // Calibration
+  PhaseUnit units = PhaseUnit::rad;
+  std::optional<double> q_pixel{};
+
+  void describe(Fields& fields);
+
+  /// The surface of `fit`; that of a reference scan is a parabola.
+  [[nodiscard]] OriginFit origin_fit() const;
+  /// The reference scan of `fit`, "file:SCAN"; empty: none.
+  [[nodiscard]] std::string reference() const;
+  /// What `rotation`, `transpose` and `convention` say together. Throws Error(usage) where the convention of LiberTEM
+  /// has an angle without its flip.
+  [[nodiscard]] RotationRequest rotation_request() const;
+};
+
+}  // namespace sonde::stem

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a simulated scan of a phase object, through its files, to the phase."""
+
+import h5py
+import numpy as np
+import pytest
+
+import sonde
+
+#: 0.2 A/px of phase, 2 rad high; 30000 counts in a pattern.
+OBJECT = {"sample": "phase", "scan_shape": "24,30", "detector_shape": "40,44", "disk_radius": 8, "dose": 17, "scan_step": 0.06, "phase_width": 3,
+          "phase_height": 1.5, "rotation": 25, "transpose": True, "descan": 0, "hot_pixels": 0, "masked_pixels": 0, "seed": 5}
+
+
+@pytest.fixture(scope="module")
+def scan(tmp_path_factory):
+    path = tmp_path_factory.mktemp("phase") / "scan_master.h5"
+    sonde.stem.simulate(path, **OBJECT)
+    return path
+
+
+def truth_of(scan, name="seen_phase"):
+    with h5py.File(str(scan).replace("_master", "_truth")) as file:
+        return file[name][()]
+
+
+def slope_and_rms(found, truth):
+    found, truth = found - np.mean(found), truth - np.mean(truth)
+    return np.sum(found * truth) / np.sum(truth**2), np.sqrt(np.mean((found - truth) ** 2)) / np.ptp(truth)
+
+
+def test_the_phase_is_that_of_the_specimen(scan, tmp_path):
+    made = sonde.stem.phase(scan, output=tmp_path / "phase.h5")
+    facts = made.facts["phase"]["rotation"]
+    assert facts["transpose"] is True and abs(facts["degrees"] - 25) < max(1, 4 * facts["standard_error_degrees"])
+    assert not made.facts["phase"]["warnings"]
+    slope, rms = slope_and_rms(made["phase/icom"], truth_of(scan))
+    assert slope == pytest.approx(1, abs=0.03) and rms < 0.03  # noise of 30000 counts beside the 1 % of the integral
+    with h5py.File(tmp_path / "phase.h5") as file:
+        assert file["phase/icom"].attrs["units"] == "rad" and file["phase/icom"].attrs["frame"] == "scan"
+        assert file["com/x"].attrs["units"] == "px" and file["com/x"].attrs["frame"] == "detector"
+        np.testing.assert_array_equal(file["phase/icom"][()], made["phase/icom"])
+
+
+def test_centres_of_mass_are_those_of_numpy(scan):
+    made = sonde.stem.phase(scan)
+    frames = np.asarray(sonde.stem.load(scan, layout="frame").array(), dtype=np.int64).reshape(24, 30, 40, 44)
+    total, rows, cols = frames.sum((2, 3)), np.arange(40)[:, None], np.arange(44)
+    np.testing.assert_array_equal(made["com/sum"], total)
+    np.testing.assert_array_equal(made["com/x"], ((frames * cols).sum((2, 3)) / total).astype(np.float32))
+    np.testing.assert_array_equal(made["com/y"], ((frames * rows).sum((2, 3)) / total).astype(np.float32))
+
+
+def test_the_integral_is_that_of_the_normal_equations(scan):
+    """Least squares between neighbours, set up anew."""
+    made = sonde.stem.phase(scan, rotation=25, transpose=1)
+    x, y = (2 * np.pi * made[f"field/{axis}"].astype(float) for axis in "xy")
+    rows, cols = x.shape
+    places = np.arange(rows * cols).reshape(rows, cols)
+    pairs = np.concatenate([np.stack([places[:, :-1], places[:, 1:]], -1).reshape(-1, 2), np.stack([places[:-1], places[1:]], -1).reshape(-1, 2)])
+    slopes = np.concatenate([((x[:, :-1] + x[:, 1:]) / 2).ravel(), ((y[:-1] + y[1:]) / 2).ravel()])
+    matrix = np.zeros((len(pairs), rows * cols))
+    matrix[np.arange(len(pairs)), pairs[:, 1]], matrix[np.arange(len(pairs)), pairs[:, 0]] = 1 / 0.6, -1 / 0.6
+    laplacian = matrix.T @ matrix + 1.0  # the constant is free: its mean is 0
+    expected = np.linalg.solve(laplacian, matrix.T @ slopes).reshape(rows, cols)
+    np.testing.assert_allclose(made["phase/icom"], expected, atol=2e-6 * np.ptp(expected))  # stored as f32
+
+
+def test_methods_agree(scan):
+    usual = sonde.stem.phase(scan, rotation=25, transpose=1)["phase/icom"]
+    np.testing.assert_allclose(sonde.stem.phase(scan, rotation=25, transpose=1, method="cg", weigh_counts=False)["phase/icom"], usual, atol=1e-5 * np.ptp(usual))
+    slope, rms = slope_and_rms(sonde.stem.phase(scan, rotation=25, transpose=1, method="fourier")["phase/icom"], usual)
+    assert 0.85 < slope < 1.1 and rms < 0.1  # a padded field that is not periodic
+    kernel = sonde.stem.phase(scan, rotation=25, transpose=1, method="ricom", kernel=30)
+    assert slope_and_rms(kernel["phase/icom"], usual)[0] > 0.8 and not kernel["phase/complete"].any()
+
+
+def test_what_is_wrong_is_named_first(scan):
+    for wrong, words in (({"transpose": 0, "rotation": 25}, "transposed scan"), ({"transpose": 1, "rotation": -40}, "wrong rotation"),
+                         ({"transpose": 1, "rotation": -155}, "inverted contrast")):
+        assert sonde.stem.phase(scan, **wrong).facts["phase"]["warnings"][0].startswith(words)
+
+
+def test_a_scan_without_calibration_is_refused_with_the_flag(tmp_path):
+    np.save(tmp_path / "counts.npy", np.ones((4, 5, 6, 7), np.uint16))
+    with pytest.raises(sonde.Error, match="the distance of scan positions is not known.*\n.*give scan_step, or take units=\"px\""):
+        sonde.stem.phase(tmp_path / "counts.npy")
+    assert sonde.stem.phase(tmp_path / "counts.npy", units="px").variables["phase/icom"].unit == "px step"
