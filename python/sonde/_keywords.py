@@ -187,7 +187,7 @@ class SimulateKeywords(TypedDict, total=False):
 
     scan_shape: Text | None
     detector_shape: Text | None
-    sample: Literal["particles", "vacuum"] | None
+    sample: Literal["particles", "vacuum", "phase"] | None
     dose: SupportsFloat | None
     centre: Text | None
     disk_radius: SupportsFloat | None
@@ -197,6 +197,10 @@ class SimulateKeywords(TypedDict, total=False):
     halo_fraction: SupportsFloat | None
     deflection: SupportsFloat | None
     descan: SupportsFloat | None
+    phase_height: SupportsFloat | None
+    phase_width: SupportsFloat | None
+    rotation: SupportsFloat | None
+    transpose: bool | None
     masked_pixels: SupportsIndex | None
     hot_pixels: SupportsIndex | None
     seed: SupportsIndex | None

@@ -496,6 +496,172 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
 
 
 @checked
+def phase(input: Text, *, output: Text | None = None, png: Text | None = None, fit: Text | None = None,
+          min_counts: SupportsFloat | None = None, rotation: Text | None = None, transpose: Text | None = None,
+          convention: Literal["sonde", "py4dstem", "libertem"] | None = None, sign: Literal["auto", "+", "-"] | None = None,
+          rotation_blur: SupportsFloat | None = None, method: Literal["dct", "fourier", "cg", "ricom"] | None = None,
+          regularise: SupportsFloat | None = None, padding: SupportsFloat | None = None, q_highpass: SupportsFloat | None = None,
+          q_lowpass: SupportsFloat | None = None, butterworth_order: SupportsIndex | None = None,
+          weigh_counts: bool | None = None, kernel: SupportsIndex | None = None, kernel_lowest: SupportsFloat | None = None,
+          kernel_highest: SupportsFloat | None = None, normalise: bool | None = None,
+          units: Literal["rad", "cycles", "V", "px"] | None = None, q_pixel: SupportsFloat | None = None,
+          scan_shape: Text | None = None, scan_flip: Literal["none", "rows", "cols", "both"] | None = None,
+          transpose_scan: bool | None = None, transpose_detector: bool | None = None, allow_incomplete: bool | None = None,
+          drop_extra: bool | None = None, ignore_mask: bool | None = None, mask_file: Text | None = None,
+          sentinel: SupportsIndex | None = None, dataset: Text | None = None, raw_shape: Text | None = None,
+          raw_dtype: Text | None = None, raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+          raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
+          camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, det_bin: Text | None = None,
+          bin_mode: Literal["sum", "mean"] | None = None, edge: Literal["keep", "drop"] | None = None,
+          scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+          hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
+          on_error: Literal["fail", "zero"] | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+          memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+          config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
+    """Make the phase image of a scan from its centres of mass.
+
+    What ``sonde stem phase`` does.
+
+    The centre of mass of each pattern is the mean deflection of the beam, which is the gradient of the specimen's phase, averaged
+    over the probe, divided by 2 pi. Frames are decoded once and not held. The rotation of the detector to the scan is that of
+    least curl, and of the two that are half a turn apart the one that makes the specimen a hill of the phase; it is reported with
+    its standard error, and a rotation or transposition that was given and does not fit the data is named. The integral is exact
+    least squares (method="dct") unless another is asked for.
+
+    Results are maps over the scan with their units, and a map of the positions that count; missing ones are NaN.
+
+    Parameters
+    ----------
+    input : str, default ''
+        a scan
+    output : str (FILE.h5|.nc|.npz), default ''
+        write centres of mass, field and phase to this file
+    png : str (FILE.png), default ''
+        draw phase, deflections, curl and divergence into this picture
+    fit : str (none|mean|plane|parabola|file:SCAN), default 'mean'
+        surface through the centres of mass that is taken away; file: a parabola through those of a vacuum scan of the same shape
+    min_counts : float in counts, default 1.0
+        positions with fewer counts are missing (at least 0, at most 1e+15)
+    rotation : str (DEG|auto) in degrees, default 'auto'
+        from the axes of the detector to those of the scan, clockwise on a screen; auto: least curl
+    transpose : str (0|1|auto), default 'auto'
+        whether rows and columns of the detector are exchanged, before the rotation; auto: least curl
+    convention : {'sonde', 'py4dstem', 'libertem'}, default 'sonde'
+        whose rotation and transposition are given; of libertem scan_rotation and flip_y
+    sign : {'auto', '+', '-'}, default 'auto'
+        whether the specimen is a hill (+) or a valley (-) of the phase, which decides between two rotations half a turn apart; auto: a hill, with a warning where it is not clear which
+    rotation_blur : float in steps, default 1.0
+        Gaussian on the field before the rotation is looked for; 0: none (at least 0, at most 100)
+    method : {'dct', 'fourier', 'cg', 'ricom'}, default 'dct'
+        exact least squares; Fourier transforms of a padded field; least squares where positions are missing; the kernel sum of riCOM
+    regularise : float in 1/A^2, default 0.0
+        added to the squared frequency (fourier) or times the squared phase (dct, cg): damps what is slow (at least 0, at most 1e+09)
+    padding : float, default 2.0
+        size of the padded field of fourier; 1: periodic (at least 1, at most 8)
+    q_highpass : float in 1/A, default unset
+        of fourier: frequencies below are damped (at least 1e-09, at most 1e+09)
+    q_lowpass : float in 1/A, default unset
+        of fourier: frequencies above are damped (at least 1e-09, at most 1e+09)
+    butterworth_order : int, default 2
+        of these filters (at least 1, at most 64)
+    weigh_counts : bool, default True
+        of cg: pairs of positions weigh as their counts
+    kernel : int in steps, default 16
+        of ricom: positions on each side; wider features are damped (at least 1, at most 16384)
+    kernel_lowest : float, default unset
+        of ricom: frequencies of the kernel above this pass, cycles over its width (at least 0, at most 32768)
+    kernel_highest : float, default unset
+        of ricom: frequencies of the kernel up to this pass (at least 0, at most 32768)
+    normalise : bool, default True
+        of ricom: a kernel that gives rad; without: d / |d|^2 in steps
+    units : {'rad', 'cycles', 'V', 'px'}, default 'rad'
+        of the phase: rad; rad / 2 pi, as py4DSTEM's DPC gives it; projected potential in V A; detector pixels times scan steps, which needs no calibration
+    q_pixel : float in 1/A, default unset
+        reciprocal size of a stored detector pixel, in place of what the file states (at least 1e-09, at most 1000)
+    scan_shape : str (ROWS,COLS|auto), default 'auto'
+        scan rows and columns; one of them may be auto
+    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
+        mirror the scan
+    transpose_scan : bool, default False
+        exchange scan rows and columns
+    transpose_detector : bool, default False
+        exchange detector rows and columns
+    allow_incomplete : bool, default False
+        load a scan that ended early; missing positions are zero and marked
+    drop_extra : bool, default False
+        leave frames out that are more than the scan has positions
+    ignore_mask : bool, default False
+        do not use the pixel mask of the file
+    mask_file : str (FILE), default ''
+        further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
+    sentinel : int, default unset
+        stored value that means no data, for formats that declare none (at least 1)
+    dataset : str (PATH), default ''
+        object inside an HDF5 file or a Zarr folder
+    raw_shape : str (RY,RX,QY,QX), default ''
+        shape of a raw file
+    raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
+        element type of a raw file
+    raw_big_endian : bool, default False
+        a raw file has its most significant byte first
+    raw_offset : int or str, default 0
+        bytes before the first frame of a raw file
+    raw_gap : int or str, default 0
+        bytes after every frame of a raw file
+    preset : str (empad), default ''
+        known raw layout
+    voltage : float in kV, default unset
+        accelerating voltage (at least 1, at most 3000)
+    camera_length : float in m, default unset
+        camera length (at least 0.0001, at most 1000)
+    scan_step : float in nm, default unset
+        distance of scan positions (at least 1e-06, at most 1e+06)
+    det_bin : str (N|auto), default '1'
+        sum N x N detector pixels; auto takes the smallest bin that fits the memory
+    bin_mode : {'sum', 'mean'}, default 'sum'
+        exact sums of counts, or means over good pixels in f32
+    edge : {'keep', 'drop'}, default 'keep'
+        incomplete bins at the edge
+    scan_bin : int, default 1
+        sum N x N scan positions (at least 1, at most 4096)
+    scan_region : str (ROW0,ROW1,COL0,COL1), default ''
+        load these positions only; the last ones are exclusive
+    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
+        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
+    on_error : {'fail', 'zero'}, default 'fail'
+        a broken frame ends the load, or is zeroed and listed
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
+    """
+    return _run("stem phase", input, output=output, png=png, fit=fit, min_counts=min_counts, rotation=rotation,
+                transpose=transpose, convention=convention, sign=sign, rotation_blur=rotation_blur, method=method,
+                regularise=regularise, padding=padding, q_highpass=q_highpass, q_lowpass=q_lowpass,
+                butterworth_order=butterworth_order, weigh_counts=weigh_counts, kernel=kernel, kernel_lowest=kernel_lowest,
+                kernel_highest=kernel_highest, normalise=normalise, units=units, q_pixel=q_pixel, scan_shape=scan_shape,
+                scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
+                allow_incomplete=allow_incomplete, drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file,
+                sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian,
+                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,
+                scan_step=scan_step, det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region,
+                hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory, threads=threads, report=report,
+                config=config, dry_run=dry_run, copy=copy, progress=progress)
+
+
+@checked
 def convert(input: Text, target: Text | None = None, *, output: Text | None = None, scan_shape: Text | None = None,
             scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
             transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
@@ -611,17 +777,19 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
 
 @checked
 def simulate(output: Text | None = None, *, scan_shape: Text | None = None, detector_shape: Text | None = None,
-             sample: Literal["particles", "vacuum"] | None = None, dose: SupportsFloat | None = None, centre: Text | None = None,
-             disk_radius: SupportsFloat | None = None, edge_width: SupportsFloat | None = None,
+             sample: Literal["particles", "vacuum", "phase"] | None = None, dose: SupportsFloat | None = None,
+             centre: Text | None = None, disk_radius: SupportsFloat | None = None, edge_width: SupportsFloat | None = None,
              halo_length: SupportsFloat | None = None, wide_length: SupportsFloat | None = None,
              halo_fraction: SupportsFloat | None = None, deflection: SupportsFloat | None = None,
-             descan: SupportsFloat | None = None, masked_pixels: SupportsIndex | None = None,
-             hot_pixels: SupportsIndex | None = None, seed: SupportsIndex | None = None,
-             dtype: Literal["u8", "u16", "u32"] | None = None, frames_per_file: SupportsIndex | None = None,
-             voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None,
-             scan_step: SupportsFloat | None = None, truth: bool | None = None, live: SupportsIndex | None = None,
-             device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
-             report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+             descan: SupportsFloat | None = None, phase_height: SupportsFloat | None = None,
+             phase_width: SupportsFloat | None = None, rotation: SupportsFloat | None = None, transpose: bool | None = None,
+             masked_pixels: SupportsIndex | None = None, hot_pixels: SupportsIndex | None = None,
+             seed: SupportsIndex | None = None, dtype: Literal["u8", "u16", "u32"] | None = None,
+             frames_per_file: SupportsIndex | None = None, voltage: SupportsFloat | None = None,
+             camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, truth: bool | None = None,
+             live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+             threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+             dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Write a scan whose every expected count is known.
 
     What ``sonde stem simulate`` does.
@@ -640,8 +808,8 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
         scan positions
     detector_shape : str (ROWS,COLS), default '192,192'
         detector pixels
-    sample : {'particles', 'vacuum'}, default 'particles'
-        what the beam passes: nanoparticles on a film, or nothing, with nine beam shifts in turn
+    sample : {'particles', 'vacuum', 'phase'}, default 'particles'
+        what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills of the phase, whose patterns are computed by wave optics
     dose : float in counts, default 1.0
         mean counts of a detector pixel in one frame (at least 1e-06, at most 1e+06)
     centre : str (ROW,COL) in px, default unset
@@ -659,7 +827,15 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
     deflection : float, default 1.0
         scale of the beam deflections: vacuum shifts by this many pixels, particles by up to five times (at least -100, at most 100)
     descan : float in px, default 0.6
-        drift of the beam over the scan of particles
+        drift of the beam over the scan, but for vacuum
+    phase_height : float in rad, default 2.0
+        mean height of the hills of phase; negative: valleys (at least -1000, at most 1000)
+    phase_width : float in steps, default 3.0
+        standard deviation of these hills (at least 0.01, at most 10000)
+    rotation : float in degrees, default 0.0
+        of phase: from the axes of the detector to those of the scan, clockwise on a screen (at least -360, at most 360)
+    transpose : bool, default False
+        of phase: rows and columns of the detector are exchanged before that
     masked_pixels : int, default 4
         pixels that say "no data" and are marked in the mask (at least 0, at most 1e+09)
     hot_pixels : int, default 2
@@ -695,7 +871,8 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
     """
     return _run("stem simulate", output=output, scan_shape=scan_shape, detector_shape=detector_shape, sample=sample, dose=dose,
                 centre=centre, disk_radius=disk_radius, edge_width=edge_width, halo_length=halo_length, wide_length=wide_length,
-                halo_fraction=halo_fraction, deflection=deflection, descan=descan, masked_pixels=masked_pixels,
+                halo_fraction=halo_fraction, deflection=deflection, descan=descan, phase_height=phase_height,
+                phase_width=phase_width, rotation=rotation, transpose=transpose, masked_pixels=masked_pixels,
                 hot_pixels=hot_pixels, seed=seed, dtype=dtype, frames_per_file=frames_per_file, voltage=voltage,
                 camera_length=camera_length, scan_step=scan_step, truth=truth, live=live, device=device, memory=memory,
                 threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)

@@ -74,7 +74,7 @@ void PhaseOptions::describe(Fields& fields) {
                 {.help = "whose rotation and transposition are given; of libertem scan_rotation and flip_y"});
   fields.choice("sign", sign, {{"auto", Contrast::automatic}, {"+", Contrast::hills}, {"-", Contrast::valleys}},
                 {.help = "whether the specimen is a hill (+) or a valley (-) of the phase, which decides between two "
-                         "rotations half a turn apart; auto: a hill, with a warning where neither stands out"});
+                         "rotations half a turn apart; auto: a hill, with a warning where it is not clear which"});
   fields.add("rotation_blur", rotation_blur,
              {.help = "Gaussian on the field before the rotation is looked for; 0: none",
               .unit = "steps",

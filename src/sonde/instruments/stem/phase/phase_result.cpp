@@ -261,9 +261,15 @@ std::vector<std::string> PhaseResult::lines() const {
       }
     return std::pair(least, most);
   }();
+  const LeastCurl& least = rotation.transpose ? rotation.transposed : rotation.straight;
+  const char* transposed = rotation.transpose ? "transposed" : "not transposed";
   return {
-      fmt::format("rotation  {:.2f} +/- {:.2f} degrees, {}, from the detector to the scan", rotation.rotation * degrees,
-                  rotation.standard_error * degrees, rotation.transpose ? "transposed" : "not transposed"),
+      rotation.given
+          ? fmt::format("rotation  {:.2f} degrees as given, {}; least curl at {:.2f} +/- {:.2f} or half a turn from it",
+                        rotation.rotation * degrees, transposed, least.rotation * degrees,
+                        rotation.standard_error * degrees)
+          : fmt::format("rotation  {:.2f} +/- {:.2f} degrees, {}, from the detector to the scan",
+                        rotation.rotation * degrees, rotation.standard_error * degrees, transposed),
       fmt::format("sanity    confidence {:.2f}, curl {:.1f} % of curl and divergence, skewness {:+.2f} +/- {:.2f}, "
                   "{:.1f} % of positions missing",
                   rotation.confidence, 100 * rotation.curl, rotation.skewness, rotation.skewness_error,
@@ -278,6 +284,7 @@ Value PhaseResult::to_value() const {
   Value& turn = value["rotation"];
   turn["degrees"] = rotation.rotation * degrees;
   turn["transpose"] = rotation.transpose;
+  turn["given"] = rotation.given;
   turn["standard_error_degrees"] = rotation.standard_error * degrees;
   turn["confidence"] = rotation.confidence;
   turn["curl"] = rotation.curl;

@@ -113,6 +113,7 @@ ScanRotation find_rotation(const VectorField& field, const RotationRequest& requ
   found.confidence = most > 0 ? 1 - std::min(left_straight, left_transposed) / most : 0;
 
   found.transpose = request.transpose.value_or(left_transposed < left_straight);
+  found.given = request.rotation.has_value();
   const double least = (found.transpose ? found.transposed : found.straight).rotation;
   found.rotation = in_one_turn(request.rotation.value_or(least));
   std::vector<Block> blocks = blocks_of(smooth, found.transpose ? transposed : straight, found.rotation);

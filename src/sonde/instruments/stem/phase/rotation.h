@@ -25,6 +25,7 @@ struct RotationRequest {
 struct ScanRotation {
   double rotation = 0;  ///< rad, from -pi to pi: turned(field, rotation, transpose) is along the axes of the scan
   bool transpose = false;
+  bool given = false;              ///< the rotation was part of the request
   LeastCurl straight, transposed;  ///< what deflections say for either
   double confidence = 0;           ///< 1 - curl left by the better one / curl left by the other: 0 for noise, 1 at best
   double standard_error = 0;       ///< rad, of the angle of least curl with this transposition

@@ -103,7 +103,7 @@ Model::BeamAt shifted_in_turn(Index scan_cols, double halo_fraction, double defl
   };
 }
 
-/// Descan alone.
+/// Only descan.
 Model::BeamAt drifting(Index scan_rows, Index scan_cols, double descan) {
   return [=](Index scan_row, Index scan_col) {
     Beam beam;
