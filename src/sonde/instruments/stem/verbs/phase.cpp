@@ -38,10 +38,11 @@ struct PhaseCommandOptions {
   }
 };
 
-/// What was asked for, without what depends on the machine: equal commands give equal files.
-std::string command_of(const Run& run) {
+/// What was asked for, without names of outputs and what depends on the machine: equal commands give equal files.
+std::string command_of(PhaseCommandOptions options, const Run& run) {
   std::string command = "sonde stem phase";
-  for (const Field& field : run.settings().all())
+  const Fields own(options);
+  for (const Field& field : own.all())
     if (run.given(field.key) && !field.positional && field.key != "output" && field.key != "png")
       command += " " + field.key + "=" + field.text();
   return command;
@@ -88,10 +89,10 @@ void run_phase(const PhaseCommandOptions& options, Run& run) {
   run.results()["phase"] = result.to_value();
   for (const std::string& line : result.lines()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
-  run.give(phase_contents(result, command_of(run)), options.output);
+  run.give(phase_contents(result, command_of(options, run)), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
   if (options.png.empty()) return;
-  write_png(options.png, phase_picture(result), command_of(run));
+  write_png(options.png, phase_picture(result), command_of(options, run));
   run.say("wrote     " + options.png);
 }
 
