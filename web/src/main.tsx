@@ -5,15 +5,17 @@ import { delays } from "./measure/delays";
 import { Session } from "./model/session";
 import { Store } from "./model/store";
 import { Viewer, ViewerContext } from "./panels/context";
-import { afterImage, answered, paintWaits, severalAsked } from "./panels/painter";
+import { holds } from "./panels/legible";
+import { afterImage, answered, paintWaits, severalAsked, wordsWait } from "./panels/painter";
 import { Connection, type Socket } from "./protocol/connection";
 import { enter, exchangeHere, forget, keeperOf, NO_ADDRESS } from "./protocol/entry";
 import { Shell } from "./shell/shell";
+import { measures } from "./worker/measure_later";
 
 declare global {
   interface Window {
     /** For measurements and tests: the page's numbers, and what its panels add. */
-    __sonde?: { delays: typeof delays; session: Session };
+    __sonde?: { delays: typeof delays; session: Session; settled(): boolean };
   }
 }
 
@@ -34,7 +36,9 @@ void enter(location.search, keeper, exchangeHere).then(
   },
   () => session.notLetIn("The server does not answer. Load the page again when it does."),
 );
-window.__sonde = { delays, session };
+/** Whether what was asked for is there, and drawn and said. */
+const settled = () => session.latest.idle && !paintWaits() && !wordsWait() && !holds() && !measures();
+window.__sonde = { delays, session, settled };
 session.answered = answered;
 session.severalAsked = severalAsked;
 // Only once the event that changed them is over is it known whether an image was asked for.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useState } from "preact/hooks";
+import { useComputed, useSignal } from "@preact/signals";
 
 import { fromStateFile, renumbered, toStateFile } from "../model/state_file";
 import { Button, Check, Select } from "../panels/controls";
@@ -55,38 +55,41 @@ export function ExportPanel({ panel }: { panel: PanelDescription }) {
 
 function Choices() {
   const { store, actions, stages } = useScan();
-  const [what, setWhat] = useState<What>("image");
-  const [format, setFormat] = useState("screen");
-  const [scaleBar, setScaleBar] = useState(true);
-  const [colourBar, setColourBar] = useState(true);
-  const [lines, setLines] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const formats = FORMATS[what];
-  const chosen = formats.some(({ name }) => name === format) ? format : formats[0].name;
+  const what = useSignal<What>("image");
+  const format = useSignal("screen");
+  const scaleBar = useSignal(true);
+  const colourBar = useSignal(true);
+  const lines = useSignal(false);
+  const busy = useSignal(false);
+  const formats = FORMATS[what.value];
+  // A format that what was chosen does not have gives way to the first that it has.
+  const chosen = useComputed(() => (FORMATS[what.value].find(({ name }) => name === format.value) ?? FORMATS[what.value][0]).name);
   const there = (name: What) =>
     (name !== "spectrum" || store.view.spectrumOn.value) &&
     (name !== "profile" || store.view.profile.value !== null) &&
     (name !== "series" || (store.dataset.value?.items?.length ?? 0) > 1);
 
   const attempt = async (work: () => Promise<void>) => {
-    setBusy(true);
+    busy.value = true;
     try {
       await work();
     } catch (problem) {
       actions.session.confusion(problem);
     }
-    setBusy(false);
+    busy.value = false;
   };
   const run = () =>
     attempt(async () => {
-      if (chosen === "screen") {
-        const stage = stages.get(what as "image" | "pattern" | "spectrum");
-        if (stage) save(`${what}.png`, await pictureFile(stage, { scaleBar, lines, colourBar }));
+      // What is set now: what is drawn may be a moment older.
+      const [of, as] = [what.peek(), chosen.peek()];
+      if (as === "screen") {
+        const stage = stages.get(of as "image" | "pattern" | "spectrum");
+        if (stage) save(`${of}.png`, await pictureFile(stage, { scaleBar: scaleBar.peek(), lines: lines.peek(), colourBar: colourBar.peek() }));
         return;
       }
       // The diffraction panel shows one of two patterns.
-      const source = what === "pattern" && store.view.patternSource.peek() === "region" ? "region" : what;
-      const file = await actions.session.requestFile({ what: source, format: chosen, channel: store.view.active.peek() });
+      const source = of === "pattern" && store.view.patternSource.peek() === "region" ? "region" : of;
+      const file = await actions.session.requestFile({ what: source, format: as, channel: store.view.active.peek() });
       save(file.name, new Blob([file.bytes], { type: file.type }));
     });
   const saveState = () =>
@@ -104,17 +107,17 @@ function Choices() {
 
   return (
     <>
-      <Select label="What" value={what} options={(Object.keys(NAMES) as What[]).filter(there).map((name) => ({ name, text: NAMES[name] }))} onChange={(name) => setWhat(name)} />
-      <Select label="As" value={chosen} options={formats} onChange={setFormat} />
-      {chosen === "screen" && (
+      <Select label="What" value={what.value} options={(Object.keys(NAMES) as What[]).filter(there).map((name) => ({ name, text: NAMES[name] }))} onChange={(name) => (what.value = name)} />
+      <Select label="As" value={chosen.value} options={formats} onChange={(name) => (format.value = name)} />
+      {chosen.value === "screen" && (
         <div class="line">
-          <Check label="Scale bar" checked={scaleBar} onChange={setScaleBar} />
-          <Check label="Colour bar" checked={colourBar} onChange={setColourBar} />
-          <Check label="Lines and names" checked={lines} onChange={setLines} />
+          <Check label="Scale bar" checked={scaleBar.value} onChange={(on) => (scaleBar.value = on)} />
+          <Check label="Colour bar" checked={colourBar.value} onChange={(on) => (colourBar.value = on)} />
+          <Check label="Lines and names" checked={lines.value} onChange={(on) => (lines.value = on)} />
         </div>
       )}
       <div class="line">
-        <button type="button" class="primary" disabled={busy} onClick={() => void run()}>
+        <button type="button" class="primary" disabled={busy.value} onClick={() => void run()}>
           Save file
         </button>
       </div>
@@ -123,7 +126,7 @@ function Choices() {
         The state holds every control of this page. <code>sonde stem image --state</code> makes its images again on the command line.
       </p>
       <div class="line">
-        <Button label="Save the state" text="Save state" disabled={busy} onClick={() => void saveState()} />
+        <Button label="Save the state" text="Save state" disabled={busy.value} onClick={() => void saveState()} />
         <label class="button">
           Load state
           <input

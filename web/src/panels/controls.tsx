@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 
 import { Icon, type IconName } from "./icons";
 
@@ -85,13 +85,25 @@ interface NumberProps {
   onChange(value: number): void;
 }
 
+/** Words that are being typed, and null when none are. `now` has them at once: what is drawn may be a moment older. */
+export function useTyped(): { shown: string | null; now(): string | null; type(text: string | null): void } {
+  const newest = useRef<string | null>(null);
+  const [shown, setShown] = useState<string | null>(null);
+  const type = (text: string | null) => {
+    newest.current = text;
+    setShown(text);
+  };
+  return { shown, now: () => newest.current, type };
+}
+
 /** A number to type. What is typed counts when it is entered or left, so that half a number changes nothing. */
 export function NumberField({ label, value, digits = 2, least, most, step, unit, bare, onChange }: NumberProps) {
-  const [typed, setTyped] = useState<string | null>(null);
+  const typed = useTyped();
   const text = value === undefined ? "" : digits === "all" ? String(value) : String(Number(value.toFixed(digits)));
   const commit = () => {
-    const number = typed === null || typed.trim() === "" ? NaN : Number(typed);
-    setTyped(null);
+    const words = typed.now() ?? "";
+    const number = words.trim() === "" ? NaN : Number(words);
+    typed.type(null);
     if (Number.isFinite(number)) onChange(Math.min(most ?? Infinity, Math.max(least ?? -Infinity, number)));
   };
   return (
@@ -99,19 +111,19 @@ export function NumberField({ label, value, digits = 2, least, most, step, unit,
       <span>{label}</span>
       <input
         type="number"
-        value={typed ?? text}
+        value={typed.shown ?? text}
         min={least}
         max={most}
         step={step ?? "any"}
         onInput={(event) => {
-          setTyped(event.currentTarget.value);
+          typed.type(event.currentTarget.value);
           // The arrows of the field take effect at once; typed digits do not.
           if (!(event as unknown as InputEvent).inputType && event.currentTarget.value !== "") onChange(Number(event.currentTarget.value));
         }}
         onBlur={commit}
         onKeyDown={(event) => {
           if (event.key === "Enter") commit();
-          if (event.key === "Escape") setTyped(null);
+          if (event.key === "Escape") typed.type(null);
         }}
       />
       {unit && <span class="unit">{unit}</span>}

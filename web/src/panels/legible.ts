@@ -53,6 +53,11 @@ export function legible<T>(read: () => T): { shown: ReadonlySignal<T>; stop(): v
   };
 }
 
+/** Whether something has changed within the last tenth of a second. */
+export function holds(): boolean {
+  return held.size > 0;
+}
+
 /** `legible` for a component, which is rendered anew when it changes. */
 export function useLegible<T>(read: () => T, inputs: unknown[] = []): T {
   const made = useMemo(() => legible(read), inputs);

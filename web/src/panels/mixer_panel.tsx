@@ -31,7 +31,8 @@ const KEYS: { keys: string; help: string }[] = [
 export function MixerPanel({ panel }: { panel: PanelDescription }) {
   const mixer = useViewer().part(Mixer);
   const song = mixer.song;
-  useEffect(() => listen(mixer), [mixer]);
+  // At once, so that no key is lost.
+  useLayoutEffect(() => listen(mixer), [mixer]);
   useEffect(() => {
     if (!song.playing.value) return;
     let next = requestAnimationFrame(function show() {
@@ -69,6 +70,11 @@ function Transport({ mixer, song }: { mixer: Mixer; song: Song }) {
   const playing = song.playing.value;
   const { begin, end } = song.loop.value;
   const looping = song.looping.value;
+  // What is shown may be a moment old.
+  const change = (by: { begin?: number; end?: number; on?: boolean }) => {
+    const { begin, end, on } = { ...song.loop.peek(), on: song.looping.peek(), ...by };
+    song.setLoop(begin, end, on);
+  };
   const drums = song.tracks.some(({ options }) => options.numbers);
   const place = song.place.value / rate;
   const saveMidi = () => mixer.midi().then(({ name, type, bytes }) => save(name, new Blob([bytes], { type })), (problem) => mixer.say(problem));
@@ -97,9 +103,9 @@ function Transport({ mixer, song }: { mixer: Mixer; song: Song }) {
         </Group>
       )}
       <div class="loop" role="group" aria-label="Loop">
-        <Button label="Play the loop" icon="loop" keys="L" pressed={looping} onClick={() => song.setLoop(begin, end, !looping)} />
-        <NumberField label="from" unit="s" digits={3} least={0} most={song.seconds} value={begin / rate} onChange={(value) => song.setLoop(value * rate, end, looping)} />
-        <NumberField label="to" unit="s" digits={3} least={0} most={song.seconds} value={end / rate} onChange={(value) => song.setLoop(begin, value * rate, looping)} />
+        <Button label="Play the loop" icon="loop" keys="L" pressed={looping} onClick={() => change({ on: !song.looping.peek() })} />
+        <NumberField label="from" unit="s" digits={3} least={0} most={song.seconds} value={begin / rate} onChange={(value) => change({ begin: value * rate })} />
+        <NumberField label="to" unit="s" digits={3} least={0} most={song.seconds} value={end / rate} onChange={(value) => change({ end: value * rate })} />
       </div>
       <Group label="Time axis">
         <Button label="Shorter part of the time axis" text="+" keys="+" onClick={() => song.zoom(0.5)} />

@@ -95,6 +95,11 @@ export function paintWaits(): boolean {
   return waiting.size > 0 || framed;
 }
 
+/** Whether there are words to change. */
+export function wordsWait(): boolean {
+  return behind.size > 0;
+}
+
 /** After the next image has been handed on; soon also without one. */
 export function afterImage(act: () => void): void {
   behind.add(act);

@@ -10,6 +10,9 @@ import type { PanelDescription } from "../protocol/messages";
 import { Button, NumberField } from "./controls";
 import { useScan } from "./scan";
 
+/** What is to be different of a line. */
+type Change = (now: ProfileLine) => Partial<ProfileLine>;
+
 /** Values along a line, with the width of its peak at half height. */
 export function ProfilePanel({ panel }: { panel: PanelDescription }) {
   const { store } = useScan();
@@ -20,6 +23,11 @@ function Profile({ title, line }: { title: string; line: ProfileLine }) {
   const { store, actions } = useScan();
   const canvas = useRef<HTMLCanvasElement>(null);
   const reply = store.profileReply.value;
+  // What is shown may be a moment old.
+  const change = (by: Change) => {
+    const now = store.view.profile.peek();
+    if (now) actions.setProfile({ ...now, ...by(now) });
+  };
 
   useEffect(() => {
     const element = canvas.current;
@@ -44,8 +52,8 @@ function Profile({ title, line }: { title: string; line: ProfileLine }) {
       <header>
         <h2>{title}</h2>
         <span class="spring" />
-        <LineEnds line={line} onChange={(change) => actions.setProfile({ ...line, ...change })} />
-        <NumberField label="width" unit="px" value={line.width} least={1} step={1} onChange={(width) => actions.setProfile({ ...line, width })} />
+        <LineEnds line={line} onChange={change} />
+        <NumberField label="width" unit="px" value={line.width} least={1} step={1} onChange={(width) => change(() => ({ width }))} />
         <Button quiet label="Remove the line" icon="close" onClick={() => actions.setProfile(null)} />
       </header>
       <div class="plot">
@@ -57,13 +65,13 @@ function Profile({ title, line }: { title: string; line: ProfileLine }) {
 }
 
 /** Where the line begins and ends, to type. */
-function LineEnds({ line, onChange }: { line: ProfileLine; onChange(change: Partial<ProfileLine>): void }) {
+function LineEnds({ line, onChange }: { line: ProfileLine; onChange(change: Change): void }) {
   const end = (name: "p0" | "p1", label: string) => {
     const [row, col] = line[name];
     return (
       <span class="pair">
-        <NumberField label={`${label} row`} value={row} step={1} onChange={(now) => onChange({ [name]: [now, col] })} />
-        <NumberField label="col" value={col} step={1} onChange={(now) => onChange({ [name]: [row, now] })} />
+        <NumberField label={`${label} row`} value={row} step={1} onChange={(now) => onChange((one) => ({ [name]: [now, one[name][1]] }))} />
+        <NumberField label="col" value={col} step={1} onChange={(now) => onChange((one) => ({ [name]: [one[name][0], now] }))} />
       </span>
     );
   };

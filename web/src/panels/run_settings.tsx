@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useState } from "preact/hooks";
-
 import type { PanelDescription } from "../protocol/messages";
 import { useViewer } from "./context";
+import { useTyped } from "./controls";
 
 /** A setting that may be another from one step to the next. */
 export interface RunSetting {
@@ -87,11 +86,12 @@ export function RunSettingsPanel({ panel }: { panel: PanelDescription }) {
 
 /** A number that counts when it is entered or left. The server knows its limits and says when it refuses. */
 function SettingField({ setting, onChange }: { setting: RunSetting; onChange(value: number | null): void }) {
-  const [typed, setTyped] = useState<string | null>(null);
+  const typed = useTyped();
   const commit = () => {
-    if (typed === null) return;
-    const value = typed.trim() === "" ? null : Number(typed);
-    setTyped(null);
+    const words = typed.now();
+    if (words === null) return;
+    const value = words.trim() === "" ? null : Number(words);
+    typed.type(null);
     if (value === null ? setting.optional : Number.isFinite(value) && value !== setting.value) onChange(value);
   };
   return (
@@ -100,12 +100,12 @@ function SettingField({ setting, onChange }: { setting: RunSetting; onChange(val
       <input
         type="number"
         step="any"
-        value={typed ?? setting.value ?? ""}
-        onInput={(event) => setTyped(event.currentTarget.value)}
+        value={typed.shown ?? setting.value ?? ""}
+        onInput={(event) => typed.type(event.currentTarget.value)}
         onBlur={commit}
         onKeyDown={(event) => {
           if (event.key === "Enter") commit();
-          if (event.key === "Escape") setTyped(null);
+          if (event.key === "Escape") typed.type(null);
         }}
       />
       <span class="hint">{limitsInWords(setting)}</span>

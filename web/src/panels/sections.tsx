@@ -18,7 +18,7 @@ export function CentreSection({ panel }: { panel: PanelDescription }) {
   const set = (change: object) => {
     // Where none was found: the middle of the detector.
     const [rows, cols] = dataset?.detector ?? [1, 1];
-    const { row, col, radius } = { row: (rows - 1) / 2, col: (cols - 1) / 2, radius: Math.min(rows, cols) / 8, ...centre, ...change };
+    const { row, col, radius } = { row: (rows - 1) / 2, col: (cols - 1) / 2, radius: Math.min(rows, cols) / 8, ...store.centre.peek(), ...change };
     actions.setCentre(row, col, radius);
   };
   return (

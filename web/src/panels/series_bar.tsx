@@ -35,7 +35,7 @@ export function SeriesBar({ panel }: { panel: PanelDescription }) {
   return (
     <div class="series" role="group" aria-label={panel.title}>
       <Button label="Previous item" icon="previous" keys="," onClick={() => actions.chooseItem(item.value - 1)} />
-      <Button label={playing ? "Pause" : "Play"} icon={playing ? "pause" : "play"} filled keys="Space" pressed={playing} onClick={() => actions.setPlaying(!playing)} />
+      <Button label={playing ? "Pause" : "Play"} icon={playing ? "pause" : "play"} filled keys="Space" pressed={playing} onClick={() => actions.setPlaying(!store.playing.peek())} />
       <Button label="Next item" icon="next" keys="." onClick={() => actions.chooseItem(item.value + 1)} />
       <input
         type="range"

@@ -5,6 +5,11 @@ let worker: Worker | null = null;
 let nextId = 0;
 const waiting = new Map<number, (result: Histogram) => void>();
 
+/** Whether histograms are being counted. */
+export function measures(): boolean {
+  return waiting.size > 0;
+}
+
 /** The histogram of many values, counted beside the thread that serves the hand. */
 export function measureLater(values: Float32Array): Promise<Histogram> {
   if (!worker) {
