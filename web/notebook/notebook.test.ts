@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 
 it("shows the viewer in the output of its cell", async () => {
-  const master = simulate(join(folder.path, "one_master.h5"), 1);
+  const master = await simulate(join(folder.path, "one_master.h5"), 1);
   const lines = ["import sonde", `ds = sonde.stem.load(${JSON.stringify(master)})`, "sonde.view(ds)"];
   const cell = { cell_type: "code", execution_count: null, metadata: {}, outputs: [], source: lines.join("\n") };
   const kernelspec = { display_name: "Python 3", language: "python", name: "python3" };
@@ -87,6 +87,6 @@ it("shows the viewer in the output of its cell", async () => {
       const found = store?.frame(2, store.view.dataset.value ?? 0, 0).value;
       return found ? Array.from(found.values, Number) : null;
     });
-  await expect.poll(image).toEqual(imageByCommand(master, "bf", folder.path).values);
+  await expect.poll(image).toEqual((await imageByCommand(master, "bf", folder.path)).values);
   expect(await frame.locator("[data-panel=image] canvas").first().isVisible()).toBe(true);
 });

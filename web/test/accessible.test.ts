@@ -49,6 +49,6 @@ it("Escape right after ? leaves no help open", async () => {
     // Both keys before the page has drawn anything in between.
     for (const key of ["?", "Escape"]) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   });
-  await shown.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))));
+  await shown.rest();
   expect(await shown.page.locator("dialog").count()).toBe(0);
 });

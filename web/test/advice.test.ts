@@ -12,7 +12,7 @@ import { SimulatedServer, simulation } from "./simulated_server";
 const dist = fileURLToPath(new URL("../dist", import.meta.url));
 const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 let browser: Browser;
-let context: BrowserContext;
+let context: BrowserContext | undefined;
 let socket: WebSocketRoute | null;
 /** What the server says to the token or code. */
 let entry: { status: number; body: object };
@@ -26,7 +26,7 @@ beforeAll(async () => {
   browser = await launch();
 });
 afterAll(() => browser.close());
-afterEach(() => context.close());
+afterEach(() => context?.close());
 
 /** The page in a frame of another page, as a notebook shows it, or by itself. */
 async function open(framed: boolean, query = "?token=one"): Promise<Frame> {

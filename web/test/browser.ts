@@ -27,6 +27,34 @@ const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javas
 // The server's own policy, so that what it would forbid fails here too.
 export const POLICY = "default-src 'self'; connect-src 'self'; img-src 'self' blob:; worker-src 'self'; frame-ancestors 'none'";
 
+/** Until a page has what it asked for, has drawn it and said it, and keeps still: what was drawn may have given panels another
+ *  size, which the browser says with its next frame. */
+export function atRest(page: Page): Promise<void> {
+  return page.evaluate(async () => {
+    const { settled } = (window as unknown as { __sonde: { settled(): boolean } }).__sonde;
+    for (let still = 0; still < 3; ) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      still = settled() ? still + 1 : 0;
+    }
+  });
+}
+
+/** Until the page of a scan has its panels and is at rest: a hand finds what it will find later. */
+export async function ready(page: Page): Promise<void> {
+  await page.waitForFunction(() => (window as { __sonde?: { renderer?(): string | undefined } }).__sonde?.renderer?.());
+  await atRest(page);
+}
+
+/** What the page says in a banner from now on: some go away by themselves, maybe before a test looks. */
+export async function banners(page: Page): Promise<() => Promise<string[]>> {
+  await page.evaluate(() => {
+    const said = new Set<string>();
+    (window as unknown as { __said: Set<string> }).__said = said;
+    new MutationObserver(() => document.querySelectorAll<HTMLElement>(".notice").forEach((one) => said.add(one.innerText))).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  return () => page.evaluate(() => [...(window as unknown as { __said: Set<string> }).__said]);
+}
+
 /** What a page gets for its token or code. */
 export const SECRET = "of this page";
 
@@ -37,7 +65,7 @@ export type Backend = (send: Send) => { start(): void; receive(text: string): vo
 /** The built client at http://viewer.test/, with a simulated server of scans. */
 export async function openSimulated(page: Page, dist: string, what: Simulation, query = ""): Promise<void> {
   await openPage(page, dist, (send) => new SimulatedServer(what, send), query);
-  await page.waitForFunction(() => (window as { __sonde?: { delays: { summary(): { paints: number } } } }).__sonde?.delays.summary().paints);
+  await ready(page);
 }
 
 export async function openPage(page: Page, dist: string, backend: Backend, query = ""): Promise<void> {

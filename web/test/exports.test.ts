@@ -6,16 +6,16 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { colourTable } from "../src/display/colour_maps";
 import { readPng, readTiff, readZip } from "./files";
 import { Live } from "./live";
-import { imageByCommand, readNpy, run, simulate } from "./sonde";
+import { readNpy, run, simulate } from "./sonde";
 
 const SCAN: [number, number] = [48, 40];
 
 const live = new Live();
 let scan: string;
-beforeAll(() => {
-  scan = simulate(live.file("one_master.h5"), 1);
+beforeAll(async () => {
+  scan = await simulate(live.file("one_master.h5"), 1);
   mkdirSync(live.file("series"));
-  for (const seed of [2, 3]) simulate(live.file(`series/tilt${seed}_master.h5`), seed);
+  for (const seed of [2, 3]) await simulate(live.file(`series/tilt${seed}_master.h5`), seed);
 });
 
 /** The path of a file that was saved in the dialog, with its name. */
@@ -35,13 +35,18 @@ const numbers = (text: string) => text.trim().split("\n").map((line) => line.spl
 async function profile(): Promise<{ values: number[]; reply: { length: number; unit: string } }> {
   await live.page.locator("section[aria-label='Real space']").getByRole("button", { name: "Line profile" }).click();
   await live.drag([await live.spot("image", SCAN, 8, 5), await live.spot("image", SCAN, 40, 33)]);
-  await live.idle();
-  await expect.poll(() => live.state("profileReply")).not.toBeNull();
-  const values = await live.page.evaluate(() => {
-    type Store = { profile: { value: { values: Float32Array } | null } };
-    return Array.from((window as unknown as { __sonde: { store: Store } }).__sonde.store.profile.value?.values ?? []);
-  });
-  return { values, reply: (await live.state("profileReply")) as { length: number; unit: string } };
+  await live.rest();
+  const received = () =>
+    live.page.evaluate(() => {
+      type Reply = { id: number; length: number; unit: string };
+      type Store = { profile: { value: { id: number; values: Float32Array } | null }; profileReply: { value: Reply | null } };
+      const { profile, profileReply } = (window as unknown as { __sonde: { store: Store } }).__sonde.store;
+      const [frame, reply] = [profile.value, profileReply.value];
+      // The reply to the last movement comes by itself.
+      return frame && reply && frame.id === reply.id ? { values: Array.from(frame.values), reply } : null;
+    });
+  await expect.poll(received).not.toBeNull();
+  return (await received()) as NonNullable<Awaited<ReturnType<typeof received>>>;
 }
 
 describe("numbers", () => {
@@ -66,7 +71,7 @@ describe("numbers", () => {
   it("of first moments are the moments, though deflections from the beam in mrad are shown", async () => {
     await live.open([scan]);
     for (const [axis, word] of ["com-row", "com-col"].entries()) {
-      const { values: moments } = imageByCommand(scan, word, live.path);
+      const moments = await live.byCommand(scan, word);
       await live.useExpression(word);
       const { row, col } = await live.request("find_centre");
       const { pixel_mrad: mrad } = (await live.state("dataset")) as { pixel_mrad: number };
@@ -99,7 +104,7 @@ describe("numbers", () => {
 
   it("of a series are a page for each item", async () => {
     await live.open([live.file("series")]);
-    const expected = [2, 3].map((seed) => imageByCommand(live.file(`series/tilt${seed}_master.h5`), "circle(32,32,9)", live.path).values);
+    const expected = await Promise.all([2, 3].map((seed) => live.byCommand(live.file(`series/tilt${seed}_master.h5`), "circle(32,32,9)")));
     await live.useExpression("circle(32,32,9)");
     await live.settled(expected[0]);
     await live.page.getByRole("button", { name: "Next item" }).click();
@@ -135,6 +140,7 @@ describe("pictures", () => {
     await live.page.keyboard.press("Escape");
     await live.page.locator("[data-panel=image] .lines").focus();
     await expect.poll(async () => ((await live.state("good")) as Record<number, { expr: string }>)[0]?.expr).toBe("com-row");
+    await live.rest();
     await live.page.keyboard.press("e");
     await live.page.getByRole("checkbox", { name: "Scale bar" }).uncheck();
     const [download] = await Promise.all([live.page.waitForEvent("download"), live.page.getByRole("button", { name: "Save file" }).click()]);
@@ -156,7 +162,7 @@ describe("pictures", () => {
 
   it("of a series are one for each item, in order, with one range of grey for all", async () => {
     await live.open([live.file("series")]);
-    const expected = [2, 3].map((seed) => imageByCommand(live.file(`series/tilt${seed}_master.h5`), "circle(32,32,9)", live.path).values);
+    const expected = await Promise.all([2, 3].map((seed) => live.byCommand(live.file(`series/tilt${seed}_master.h5`), "circle(32,32,9)")));
     await live.useExpression("circle(32,32,9)");
     await live.settled(expected[0]);
     await live.page.getByRole("button", { name: "Next item" }).click();
@@ -185,11 +191,12 @@ describe("the page to take away", () => {
   it("opens without a network and shows its pictures and the state", async () => {
     await live.open([scan]);
     await live.page.keyboard.press("n");
-    await live.settled(imageByCommand(scan, "adf", live.path).values);
+    await live.settled(await live.byCommand(scan, "adf"));
     const { path, name } = await saved("snapshot", "html");
     expect(name).toMatch(/\.html$/);
-    await live.context.setOffline(true);
-    const alone = await live.context.newPage();
+    const context = live.page.context();
+    await context.setOffline(true);
+    const alone = await context.newPage();
     const asked: string[] = [];
     alone.on("request", (request) => asked.push(request.url()));
     // The name of the download has no ending, so the browser is told what it is.
@@ -229,7 +236,7 @@ describe("the state", () => {
     await live.open([scan]);
     for (const key of ["n", "d", "+", "ArrowUp", "l", "g"]) await live.page.keyboard.press(key);
     await live.page.getByRole("button", { name: "Circle" }).last().click();
-    await live.idle();
+    await live.rest();
     const words = await live.view("detectors");
     await live.page.keyboard.press("e");
     const [download] = await Promise.all([live.page.waitForEvent("download"), live.page.getByRole("button", { name: "Save the state" }).click()]);
@@ -237,10 +244,11 @@ describe("the state", () => {
     const expected = await live.values();
     const file = await download.path();
     const output = live.file("again.npy");
-    run("stem", "image", "--state", file, "-o", output, "--quiet");
+    await run("stem", "image", "--state", file, "-o", output, "--quiet");
     expect(readNpy(readFileSync(output)).values).toEqual(expected);
+    const other = await live.client();
     await live.page.close();
-    live.page = await live.client();
+    live.page = other;
     expect(await live.view("detectors")).not.toEqual(words);
     await live.page.keyboard.press("e");
     await live.page.locator("input[type=file]").setInputFiles(file);
@@ -250,10 +258,10 @@ describe("the state", () => {
   });
 
   it("finds its data set where it stands in another place", async () => {
-    const other = simulate(live.file("other_master.h5"), 5);
+    const other = await simulate(live.file("other_master.h5"), 5);
     await live.open([scan, other]);
     await live.page.getByLabel("Data set", { exact: true }).selectOption({ label: "other" });
-    const expected = imageByCommand(other, "bf", live.path).values;
+    const expected = await live.byCommand(other, "bf");
     await live.settled(expected);
     await live.page.keyboard.press("e");
     const [download] = await Promise.all([live.page.waitForEvent("download"), live.page.getByRole("button", { name: "Save the state" }).click()]);
@@ -262,7 +270,7 @@ describe("the state", () => {
     await live.page.close();
     await live.open([other, scan]);
     await live.page.getByLabel("Data set", { exact: true }).selectOption({ label: "one" });
-    await live.settled(imageByCommand(scan, "bf", live.path).values);
+    await live.settled(await live.byCommand(scan, "bf"));
     await live.page.keyboard.press("e");
     await live.page.locator("input[type=file]").setInputFiles(file);
     await live.settled(expected);

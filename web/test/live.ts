@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page with the real program behind it: starting, looking, and the numbers that the page received. */
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, expect } from "vitest";
 
 import type { Detector } from "../src/model/view";
 import { toParams } from "../src/tools/shapes";
 import { shortExpression } from "../src/tools/short_expression";
-import { launch, PATIENCE_MS } from "./browser";
-import { temporaryFolder, ViewServer, type Folder } from "./sonde";
+import { atRest, ready } from "./browser";
+import { Pages } from "./pages";
+import { imageByCommand, temporaryFolder, ViewServer, type Folder } from "./sonde";
 
 export const TOKEN = "a-token-of-these-tests-only";
 
@@ -24,30 +25,15 @@ export interface Shown {
 export class Live {
   page!: Page;
   server!: ViewServer;
-  context!: BrowserContext;
-  private browser!: Browser;
+  private readonly pages: Pages;
   private readonly folder: Folder = temporaryFolder();
-  private problems: string[] = [];
+  private readonly made = new Map<string, Promise<number[]>>();
 
-  /** Launches, tidies up, and fails the test for exceptions in the page. */
   constructor() {
-    beforeAll(async () => {
-      this.browser = await launch();
-    });
-    afterAll(async () => {
-      await this.browser.close();
-      this.folder.remove();
-    });
-    beforeEach(async () => {
-      this.context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true });
-      this.context.setDefaultTimeout(PATIENCE_MS);
-      this.problems = [];
-    });
-    afterEach(async () => {
-      await this.context.close();
-      await this.server.stop();
-      expect(this.problems).toEqual([]);
-    });
+    afterAll(() => this.folder.remove());
+    // The hooks of pages come before these: a page that loses its server would complain.
+    afterEach(() => this.server?.stop());
+    this.pages = new Pages("exceptions");
   }
 
   file(name: string): string {
@@ -57,15 +43,27 @@ export class Live {
     return this.folder.path;
   }
 
-  async open(files: string[], options: string[] = []): Promise<void> {
-    this.server = await ViewServer.start(files, ["--token", TOKEN, ...options]);
-    this.page = await this.client();
+  /** The image of a detector as the command line computes it; each once. */
+  byCommand(master: string, detector: string): Promise<number[]> {
+    const key = `${master} ${detector}`;
+    const image = this.made.get(key) ?? imageByCommand(master, detector, this.path).then(({ values }) => values);
+    this.made.set(key, image);
+    return image;
   }
 
+  async open(files: string[], options: string[] = []): Promise<void> {
+    this.server = await ViewServer.start(files, ["--token", TOKEN, ...options]);
+    this.page = await this.enter(await this.pages.page({ acceptDownloads: true }));
+  }
+
+  /** Another page of the same server. */
   async client(): Promise<Page> {
-    const made = await this.context.newPage();
-    made.on("pageerror", (error) => this.problems.push(error.message));
+    return this.enter(await this.page.context().newPage());
+  }
+
+  private async enter(made: Page): Promise<Page> {
     await made.goto(this.server.url);
+    await ready(made);
     await expect.poll(() => this.image(0, made)).not.toBeNull();
     return made;
   }
@@ -111,23 +109,29 @@ export class Live {
     return this.page.evaluate(() => (window as unknown as { __sonde: { store: { snapshot(): unknown } } }).__sonde.store.snapshot());
   }
 
-  /** Until nothing is under way: what was asked for is there. */
-  async idle(): Promise<void> {
-    await this.page.waitForFunction(() => (window as unknown as { __sonde: { session: { latest: { idle: boolean } } } }).__sonde.session.latest.idle);
+  /** Until nothing is under way: what was asked for is there, drawn and said. */
+  rest(): Promise<void> {
+    return atRest(this.page);
   }
 
-  /** Counts what the page sends from now on; the returned function says how many messages it was. */
-  async countMessages(): Promise<() => Promise<number>> {
-    await this.page.evaluate(() => {
-      const counted = window as unknown as { __sent: number };
-      counted.__sent = 0;
-      const send = WebSocket.prototype.send;
-      WebSocket.prototype.send = function (message) {
-        ++counted.__sent;
-        send.call(this, message);
-      };
+  /** What the program has counted so far; from the first call on also how many messages the page has sent before this one. */
+  async stats(): Promise<Record<string, number>> {
+    return this.page.evaluate(async () => {
+      type Session = { request(command: string): Promise<object> };
+      const { session } = (window as unknown as { __sonde: { session: Session } }).__sonde;
+      const shared = window as unknown as { __sent?: number };
+      if (shared.__sent === undefined) {
+        shared.__sent = 0;
+        const send = WebSocket.prototype.send;
+        WebSocket.prototype.send = function (message) {
+          ++(shared as { __sent: number }).__sent;
+          send.call(this, message);
+        };
+      }
+      // In one go: nothing else is sent in between.
+      const sent = shared.__sent;
+      return { ...(await session.request("stats")), sent } as Record<string, number>;
     });
-    return () => this.page.evaluate(() => (window as unknown as { __sent: number }).__sent);
   }
 
   /** Sends a command as it is, and returns the program's reply. */
@@ -159,7 +163,7 @@ export class Live {
 
   /** The active detector in the words of the command line, as the program understands it. */
   async detectorWords(): Promise<string> {
-    await this.idle();
+    await this.rest();
     const channel = await this.view("active");
     const detector = ((await this.view("detectors")) as Detector[]).find((one) => one.channel === channel);
     if (!detector) throw new Error("there is no active detector");

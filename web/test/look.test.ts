@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { histogram, percentileRange } from "../src/display/histogram";
 import { INVALID_COLOURS } from "../src/display/renderer";
+import { banners } from "./browser";
 import { SimulatedPage, type PanelId } from "./simulated_page";
 
 const shown = new SimulatedPage();
@@ -61,6 +62,7 @@ describe.each(Object.keys(ROUND) as (keyof typeof ROUND)[])("the line of a %s", 
     const { shape, rim } = ROUND[kind];
     await shown.page.evaluate((region) => ((window as unknown as { __sonde: { store: { view: { region: { value: unknown } } } } }).__sonde.store.view.region.value = region), shape);
     const at = (part: number) => Array.from({ length: 12 }, (_, i): [number, number] => rim((i * Math.PI) / 6 + 0.1, part)).map(([row, col]): [number, number] => [2 * row + 0.5, col]);
+    await shown.rest();
     await expect.poll(() => linesAt([64, 64], at(1))).toEqual(Array(12).fill("line"));
     expect(await linesAt([64, 64], at(0.8))).toEqual(Array(12).fill("nothing"));
   });
@@ -157,6 +159,8 @@ describe("compared data sets", () => {
     await shown.open({ datasets: 2 });
     for (const name of ["scan_master.h5", "scan_2_master.h5"]) await shown.page.getByRole("checkbox", { name: `Compare ${name}` }).check();
     await shown.page.keyboard.press("n");
+    // The reply follows the images of both.
+    await expect.poll(() => shown.reply(0)).toMatchObject({ expr: "adf" });
     const [first, second] = [await received(IMAGE, 0), await received(IMAGE, 1)];
     expect(first).not.toEqual(second);
     await shown.page.getByLabel("Comparison").selectOption(how);
@@ -180,12 +184,13 @@ describe("memory", () => {
   it("is told by item, and each can be released", async () => {
     const items = [0, 1].map((item) => ({ dataset: 0, item, label: `tilt ${item}`, resident: (item + 1) * 1048576 }));
     await shown.open({ items: 2, memory: { resident: 3145728, budget: 8388608, items } });
+    const said = await banners(shown.page);
     await shown.page.getByText("memory 3.00\u2009MiB of 8.00\u2009MiB").click();
     const list = shown.page.getByRole("list", { name: "Memory by item" });
-    expect((await list.getByRole("listitem").allInnerTexts()).map((text) => text.replace(/\s+/g, " "))).toEqual(["tilt 0 1.00 MiB Release", "tilt 1 2.00 MiB Release"]);
+    await expect.poll(async () => (await list.getByRole("listitem").allInnerTexts()).map((text) => text.replace(/\s+/g, " "))).toEqual(["tilt 0 1.00 MiB Release", "tilt 1 2.00 MiB Release"]);
     await list.getByRole("button", { name: "Release the memory of tilt 1" }).click();
     await expect.poll(() => shown.what.received[shown.what.seen.lastIndexOf("release")]).toEqual({ dataset: 0, item: 1 });
-    await expect.poll(() => shown.page.locator(".notice").innerText()).toContain("released 1.00\u2009KiB of tilt 2 deg");
+    await expect.poll(said).toContainEqual(expect.stringContaining("released 1.00\u2009KiB of tilt 2 deg"));
   });
 });
 
@@ -196,7 +201,7 @@ describe("while a scan is loading", () => {
     await bar.waitFor();
     shown.what.server?.say("progress", { dataset: 0, stage: "loading", fraction: 0.25, bytes_per_s: 2 * 1073741824, remaining_s: 12 });
     await expect.poll(() => shown.page.locator(".loading").innerText()).toBe("loading 25 %, 2.00\u2009GiB/s, 12 s left");
-    expect(await bar.evaluate((element) => (element as HTMLProgressElement).value)).toBe(0.25);
+    await expect.poll(() => bar.evaluate((element) => (element as HTMLProgressElement).value)).toBe(0.25);
     const before = await received(PATTERN);
     await shown.page.keyboard.press("Shift+ArrowUp");
     await expect.poll(() => shown.values(PATTERN)).not.toEqual(before);

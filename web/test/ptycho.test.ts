@@ -3,10 +3,12 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 import { FrameKind } from "../src/protocol/frame";
-import { launch, openPage } from "./browser";
+import { atRest, openPage } from "./browser";
 import { encodeFrame } from "./encode_frame";
+import { Pages } from "./pages";
 
 const dist = fileURLToPath(new URL("../dist", import.meta.url));
+const pages = new Pages();
 
 /** The kind of the frames of probe modes. */
 const PROBE = 100;
@@ -84,8 +86,7 @@ const SETTINGS = {
 };
 
 it("changes a setting, and says why one is refused", async () => {
-  const browser = await launch();
-  const page = await browser.newPage({ viewport: { width: 1280, height: 860 } });
+  const page = await pages.page({ viewport: { width: 1280, height: 860 } });
   const requests: object[] = [];
   await openPage(page, dist, (send) => ({
     start: () =>
@@ -100,7 +101,7 @@ it("changes a setting, and says why one is refused", async () => {
     },
   }));
   const step = page.getByRole("spinbutton", { name: /^step/ });
-  expect(await step.inputValue()).toBe("0.5");
+  await expect.poll(() => step.inputValue()).toBe("0.5");
   await step.fill("0.25");
   expect(requests).toEqual([]);
   await step.press("Enter");
@@ -108,22 +109,15 @@ it("changes a setting, and says why one is refused", async () => {
   await step.fill("3");
   await step.press("Enter");
   await expect.poll(() => page.getByRole("alert").filter({ hasText: "3 is above 2" }).count()).toBe(1);
-  expect(await step.inputValue()).toBe("0.25");
+  await expect.poll(() => step.inputValue()).toBe("0.25");
   expect(requests).toEqual([
     { command: "set", setting: "engine.0.step", value: 0.25 },
     { command: "set", setting: "engine.0.step", value: 3 },
   ]);
-  await browser.close();
 });
 
 it("shows a run, follows it, and pauses and ends it", async () => {
-  const browser = await launch();
-  const page = await browser.newPage({ viewport: { width: 1280, height: 860 } });
-  const problems: string[] = [];
-  page.on("pageerror", (error) => problems.push(error.message));
-  page.on("console", (message) => {
-    if (message.type() === "error") problems.push(message.text());
-  });
+  const page = await pages.page({ viewport: { width: 1280, height: 860 } });
   const commands: string[] = [];
   let say: (what: object) => void = () => {};
   const values = (of: (i: number) => number) => Float32Array.from({ length: 64 * 64 }, (_, i) => of(i));
@@ -143,12 +137,14 @@ it("shows a run, follows it, and pauses and ends it", async () => {
     },
   }));
   await expect.poll(() => page.getByLabel("Mode 2").count()).toBe(1);
+  await atRest(page);
   expect(await page.getByLabel("Run", { exact: true }).innerText()).toMatch(/iteration 4 of 20, gd[\s\S]*0\.1000[\s\S]*2\.00 ×/);
-  const pixels = await page.getByRole("img", { name: "Phase" }).evaluate((canvas) => {
-    const context = (canvas as HTMLCanvasElement).getContext("2d");
-    return [10, 50].map((x) => context?.getImageData(x, 30, 1, 1).data[0]);
-  });
-  expect(pixels).toEqual([0, 255]);
+  const pixels = () =>
+    page.getByRole("img", { name: "Phase" }).evaluate((canvas) => {
+      const context = (canvas as HTMLCanvasElement).getContext("2d");
+      return [10, 50].map((x) => context?.getImageData(x, 30, 1, 1).data[0]);
+    });
+  await expect.poll(pixels).toEqual([0, 255]);
   // The arrow lies where the position was: from the middle of the picture to the right.
   const [picture, arrow] = await Promise.all(["Phase", "Movement of the positions"].map((name) => page.getByRole("img", { name, exact: true }).boundingBox()));
   expect(arrow).toEqual(picture);
@@ -174,25 +170,22 @@ it("shows a run, follows it, and pauses and ends it", async () => {
   await page.getByRole("button", { name: "Begin again" }).click();
   await page.getByRole("button", { name: "Pause" }).focus();
   await page.getByRole("button", { name: "Begin again" }).click();
-  expect(commands).toEqual(["pause", "resume"]);
+  await expect.poll(() => commands).toEqual(["pause", "resume"]);
   await page.getByText("Begin again?").click();
   await expect.poll(() => page.getByText("Begin again?").count()).toBe(0);
   await page.getByRole("button", { name: "End the run" }).click();
   await expect.poll(() => page.getByRole("status").filter({ hasText: "ending" }).count()).toBe(1);
-  expect(commands).toEqual(["pause", "resume", "restart", "stop"]);
+  await expect.poll(() => commands).toEqual(["pause", "resume", "restart", "stop"]);
   say({ event: "closing" });
   await expect.poll(() => page.getByRole("status").filter({ hasText: /^ended$/ }).count()).toBe(1);
   expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
   say({ options: { ...RUN, done: 20, state: "converged", over: true, because: "it changes no more" } });
   await expect.poll(() => page.getByText("it changes no more").count()).toBe(1);
   expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
-  await browser.close();
-  expect(problems).toEqual([]);
 });
 
 it("asks before it stops work that keeps nothing", async () => {
-  const browser = await launch();
-  const page = await browser.newPage({ viewport: { width: 1280, height: 860 } });
+  const page = await pages.page({ viewport: { width: 1280, height: 860 } });
   const commands: string[] = [];
   const run = { state: "running", done: 5, total: 20, units: "points", note: "solving", facts: [], paused: false, stopping: false, keeps: false };
   await openPage(page, dist, (send) => ({
@@ -209,6 +202,5 @@ it("asks before it stops work that keeps nothing", async () => {
   expect(commands).toEqual([]);
   await page.getByText("Stop the work?").click();
   await expect.poll(() => page.getByRole("status").filter({ hasText: "ending" }).count()).toBe(1);
-  expect(commands).toEqual(["stop"]);
-  await browser.close();
+  await expect.poll(() => commands).toEqual(["stop"]);
 });

@@ -11,6 +11,7 @@ async function compare(how: "side" | "difference"): Promise<number[][]> {
   for (const name of ["scan_master.h5", "scan_2_master.h5"]) await shown.page.getByRole("checkbox", { name: `Compare ${name}` }).check();
   await shown.page.getByLabel("Comparison").selectOption(how);
   for (const id of [0, 1]) await expect.poll(() => shown.values(2, id)).not.toBeNull();
+  await shown.rest();
   return [(await shown.values(2, 0)) ?? [], (await shown.values(2, 1)) ?? []];
 }
 
@@ -18,7 +19,7 @@ async function compare(how: "side" | "difference"): Promise<number[][]> {
 async function readAt(across: number, down: number): Promise<{ row: number; col: number; value: number }> {
   const { x, y, width, height } = await shown.box("image");
   await shown.page.mouse.move(x + across * width, y + down * height);
-  await shown.page.evaluate(() => new Promise((done) => setTimeout(done, 150)));
+  await shown.rest();
   const [, row, col, value] = /row (\d+)\s+col (\d+)\s+(\S+)/.exec((await shown.readout("Real space")).replaceAll("\u2009", "")) ?? [];
   return { row: Number(row), col: Number(col), value: Number(value?.replace("\u2212", "-")) };
 }
@@ -28,9 +29,11 @@ it("swatches and outlines are red, green and blue where the images are, and else
   for (let i = 0; i < 3; ++i) await shown.page.getByRole("button", { name: "Add a detector" }).click();
   const swatches = () => shown.page.locator(".channels .swatch").evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor.match(/\d+/g)?.map(Number) ?? []));
   await expect.poll(async () => (await swatches()).length).toBe(4);
+  await shown.rest();
   const before = await swatches();
   await shown.page.getByRole("button", { name: "RGB" }).click();
   await expect.poll(swatches).not.toEqual(before);
+  await shown.rest();
   const [red, green, blue, none] = await swatches();
   // The largest of the three parts says which channel it is; the fourth has no part in the picture.
   expect([red, green, blue].map((colour) => colour.indexOf(Math.max(...colour)))).toEqual([0, 1, 2]);

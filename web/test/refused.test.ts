@@ -37,17 +37,17 @@ it("a refused expression dims the image, which says what it shows; the list keep
   expect(await veil()).toBe(0);
   await type("nonsense");
   await expect.poll(veil).toBeGreaterThan(100);
-  expect(await words()).toBe('still BF, nonsense: unknown name "nonsense"');
+  // Words follow at a pace that can be read.
+  await expect.poll(words).toBe('still BF, nonsense: unknown name "nonsense"');
   await expect.poll(list).toMatch(/^Detector\s*1\s*BF\s/);
   expect(await shown.view("detectors")).toMatchObject([{ expr: "bf" }]);
   // What was typed stays where it can be corrected, and what is wrong is said beside it, not in a banner.
   const field = shown.page.getByRole("textbox", { name: "Expression" });
   expect(await field.inputValue()).toBe("nonsense");
-  expect(await shown.page.locator("aside [role=alert]").innerText()).toContain('unknown name "nonsense"');
+  await expect.poll(() => shown.page.locator("aside [role=alert]").innerText()).toContain('unknown name "nonsense"');
   expect(await shown.page.locator(".notice").count()).toBe(0);
   await field.press("Escape");
   await expect.poll(veil).toBe(0);
-  // Words follow at a pace that can be read.
   await expect.poll(async () => [await words(), await field.inputValue()]).toEqual(["", "bf"]);
 });
 
@@ -85,7 +85,7 @@ it("the brush asks for nothing before the first stroke, and that one paints", as
   const commands = shown.what.seen.filter((name) => name === "set_detector").length;
   await shown.page.getByRole("button", { name: "Free mask" }).click();
   await expect.poll(veil).toBeGreaterThan(100);
-  expect(await words()).toBe("still BF, the mask is empty: paint on the pattern");
+  await expect.poll(words).toBe("still BF, the mask is empty: paint on the pattern");
   expect(await shown.page.locator("[role=alert], .notice").count()).toBe(0);
   expect(shown.what.seen.filter((name) => name === "set_detector").length).toBe(commands);
   const { x, y } = await shown.box("pattern");
@@ -112,8 +112,10 @@ it("a painted mask has a rim and no lines inside of it", async () => {
   const [top, bottom] = [await shown.spot("pattern", DETECTOR, 33, 52), await shown.spot("pattern", DETECTOR, 47, 52)];
   const inside = async () => [...new Set(await lines("pattern", top, 1, Math.floor(bottom.y - top.y)))];
   // One even opacity over fourteen rows of pixels.
-  await expect.poll(inside).toHaveLength(1);
-  expect((await inside())[0]).toBeGreaterThan(40);
+  await shown.rest();
+  const opacities = await inside();
+  expect(opacities).toHaveLength(1);
+  expect(opacities[0]).toBeGreaterThan(40);
   const outside = await shown.spot("pattern", DETECTOR, 28, 52);
   expect(Math.max(...(await lines("pattern", outside, 1, Math.floor(top.y - outside.y))))).toBe(255);
 });
@@ -133,7 +135,7 @@ it("an item whose image cannot be made leaves none of another item as if it were
   await shown.lines("image").focus();
   await shown.page.keyboard.press(".");
   await expect.poll(veil).toBeGreaterThan(100);
-  expect(await words()).toBe("still item 1, no disk was found in the mean pattern");
+  await expect.poll(words).toBe("still item 1, no disk was found in the mean pattern");
   await shown.page.keyboard.press(".");
   await expect.poll(veil).toBe(0);
 });

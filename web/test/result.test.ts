@@ -1,41 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 
-import { launch, PATIENCE_MS } from "./browser";
+import { Pages } from "./pages";
 import { run, temporaryFolder, ViewServer } from "./sonde";
 
 const folder = temporaryFolder();
 const at = (name: string) => join(folder.path, name);
-let browser: Browser;
-let server: ViewServer;
+let server: ViewServer | undefined;
 let page: Page;
-const problems: string[] = [];
 
 beforeAll(async () => {
-  browser = await launch();
   const grid = ["--n-theta", "9", "--n-zeta", "11", "--n-xi", "8"];
-  run("neoclassical", "run", "analytic-demo", ...grid, "--nu-hat", "1e-2", "--include-modes", "-o", at("run.nc"), "--quiet");
-  run("neoclassical", "scan", "analytic-demo", ...grid, "--nu-v", "1e-3,1e-2,1e-1,1", "--er-hat", "0,1e-3", "-o", at("scan.npz"), "--quiet");
-  run("ptycho", "simulate", "-o", at("measured.h5"), "--scan-shape", "6,6", "--detector-px", "32", "--quiet");
-  run("ptycho", "run", at("measured.h5"), "-o", at("result.h5"), "--set", "engine.0.iterations=12", "--quiet");
+  await run("neoclassical", "run", "analytic-demo", ...grid, "--nu-hat", "1e-2", "--include-modes", "-o", at("run.nc"), "--quiet");
+  await run("neoclassical", "scan", "analytic-demo", ...grid, "--nu-v", "1e-3,1e-2,1e-1,1", "--er-hat", "0,1e-3", "-o", at("scan.npz"), "--quiet");
+  await run("ptycho", "simulate", "-o", at("measured.h5"), "--scan-shape", "6,6", "--detector-px", "32", "--quiet");
+  await run("ptycho", "run", at("measured.h5"), "-o", at("result.h5"), "--set", "engine.0.iterations=12", "--quiet");
 });
-afterEach(async () => {
-  await page.close();
-  await server.stop();
-  expect(problems).toEqual([]);
-});
-afterAll(async () => {
-  await browser.close();
-  folder.remove();
-});
+afterEach(() => server?.stop());
+afterAll(() => folder.remove());
+const pages = new Pages("exceptions");
 
 async function open(name: string): Promise<void> {
   server = await ViewServer.start([at(name)]);
-  page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  page.setDefaultTimeout(PATIENCE_MS);
-  page.on("pageerror", (error) => problems.push(error.message));
+  page = await pages.page({ viewport: { width: 1280, height: 900 } });
   await page.goto(server.url);
   await page.locator("main.panels").waitFor();
 }
@@ -55,13 +44,11 @@ it("shows two axes as a picture with their names, units and a colour bar", async
   await open("run.nc");
   await section("b").scrollIntoViewIfNeeded();
   await expect.poll(() => colours("b")).toBeGreaterThan(20);
-  const words = await section("b").innerText();
-  expect(words).toContain("theta (rad)");
-  expect(words).toContain("zeta (rad)");
+  for (const axis of ["theta (rad)", "zeta (rad)"]) await expect.poll(() => section("b").innerText()).toContain(axis);
   // Beside its colours: the unit of the field.
-  expect(await section("b").locator("svg .mark").allTextContents()).toContain("T");
+  await expect.poll(() => section("b").locator("svg .mark").allTextContents()).toContain("T");
   await section("b").locator("canvas[role=img]").hover();
-  expect(await section("b").locator("figcaption").innerText()).toMatch(/^theta [\d.]+ rad, zeta [\d.]+ rad: [\d.]+ T$/);
+  await expect.poll(() => section("b").locator("figcaption").innerText()).toMatch(/^theta [\d.]+ rad, zeta [\d.]+ rad: [\d.]+ T$/);
 });
 
 it("chooses the elements of further axes with a slider", async () => {
@@ -85,23 +72,23 @@ it("draws coefficients over an axis that spans decades, a curve for each field",
   await section("D11").scrollIntoViewIfNeeded();
   await expect.poll(() => section("D11").locator("path.curve").count()).toBe(2);
   const log = section("D11").getByRole("button", { name: /log x/ });
-  expect(await log.getAttribute("aria-pressed")).toBe("true");
+  await expect.poll(() => log.getAttribute("aria-pressed")).toBe("true");
   const path = () => section("D11").locator("path.curve").first().getAttribute("d");
   const logarithmic = await path();
   await log.click();
-  expect(await path()).not.toBe(logarithmic);
-  expect(await section("D11").locator("figcaption").innerText()).toMatch(/0.001/);
+  await expect.poll(path).not.toBe(logarithmic);
+  await expect.poll(() => section("D11").locator("figcaption").innerText()).toMatch(/0.001/);
 });
 
 it("shows phase and amplitude of a reconstruction, its errors and its positions", async () => {
   await open("result.h5");
   await expect.poll(() => colours("Object, phase")).toBeGreaterThan(20);
   await expect.poll(() => colours("Object, amplitude")).toBeGreaterThan(20);
-  expect(await section("Object").innerText()).toContain("column (\u00c5)");
+  await expect.poll(() => section("Object").innerText()).toContain("column (\u00c5)");
   await section("Errors").scrollIntoViewIfNeeded();
   await expect.poll(() => section("Errors").locator("figcaption").innerText()).toContain("R_I");
   await section("Positions").scrollIntoViewIfNeeded();
   // 36 of them, before and after.
   await expect.poll(() => section("Positions").locator("path.points").evaluateAll((paths) => paths.map((one) => one.getAttribute("d")?.match(/M/g)?.length))).toEqual([36, 36]);
-  expect(await section("settings").innerText()).toContain("iterations = 12");
+  await expect.poll(() => section("settings").innerText()).toContain("iterations = 12");
 });

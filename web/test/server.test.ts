@@ -8,26 +8,26 @@ import type { PageMessage } from "../src/protocol/messages";
 import { SHAPE_KINDS, toolsOf } from "../src/tools/shapes";
 import { Live, TOKEN } from "./live";
 import { PANELS } from "./simulated_server";
-import { imageByCommand, simulate, ViewServer } from "./sonde";
+import { simulate, ViewServer } from "./sonde";
 
 const DETECTOR: [number, number] = [64, 64];
 
 const live = new Live();
 let scan: string;
 let series: string;
-beforeAll(() => {
-  scan = simulate(live.file("one_master.h5"), 1);
+beforeAll(async () => {
+  scan = await simulate(live.file("one_master.h5"), 1);
   series = live.file("series");
   mkdirSync(series);
-  for (const seed of [2, 3, 4]) simulate(live.file(`series/tilt${seed}_master.h5`), seed);
+  for (const seed of [2, 3, 4]) await simulate(live.file(`series/tilt${seed}_master.h5`), seed);
 });
 
 describe("images", () => {
   it("are what the command line computes", async () => {
     await live.open([scan]);
-    await live.settled(imageByCommand(scan, "bf", live.path).values);
+    await live.settled(await live.byCommand(scan, "bf"));
     await live.useExpression("annulus(auto,auto,1rho,2.5rho) & !rect(0,0,32,64)");
-    await live.settled(imageByCommand(scan, "annulus(auto,auto,1rho,2.5rho) & !rect(0,0,32,64)", live.path).values);
+    await live.settled(await live.byCommand(scan, "annulus(auto,auto,1rho,2.5rho) & !rect(0,0,32,64)"));
   });
 
   it("follow a drag and end where it ended", async () => {
@@ -36,7 +36,7 @@ describe("images", () => {
     const middle = await live.spot("pattern", DETECTOR, 31.5, 31.5);
     await live.drag([middle, { x: middle.x + 50, y: middle.y - 20 }]);
     await expect.poll(() => live.values()).not.toEqual(before);
-    await live.settled(imageByCommand(scan, await live.detectorWords(), live.path).values);
+    await live.settled(await live.byCommand(scan, await live.detectorWords()));
   });
 
   it("show the newest of a flood of movements", async () => {
@@ -52,7 +52,7 @@ describe("images", () => {
       fire("pointermove", width / 2 + 33);
       fire("pointerup", width / 2 + 33);
     });
-    await live.settled(imageByCommand(scan, await live.detectorWords(), live.path).values);
+    await live.settled(await live.byCommand(scan, await live.detectorWords()));
   });
 
   it("of eight detectors are all there", async () => {
@@ -60,7 +60,7 @@ describe("images", () => {
     for (let channel = 1; channel < 8; ++channel) {
       await live.page.getByRole("button", { name: "Add a detector" }).click();
       await live.useExpression(`annulus(auto,auto,${channel},${channel + 2})`);
-      await live.settled(imageByCommand(scan, `annulus(auto,auto,${channel},${channel + 2})`, live.path).values, channel);
+      await live.settled(await live.byCommand(scan, `annulus(auto,auto,${channel},${channel + 2})`), channel);
     }
     expect(await live.page.getByRole("button", { name: "Add a detector" }).isDisabled()).toBe(true);
   });
@@ -89,18 +89,18 @@ describe("shapes", () => {
     for (const kind of SHAPE_KINDS.filter((one) => !toolsOf({ kind: one }).painted)) {
       await buttons.getByRole("button", { name: toolsOf({ kind }).label, exact: true }).click();
       await expect.poll(() => live.view("detectors")).toMatchObject([{ shape: { kind } }]);
-      await live.settled(imageByCommand(scan, await live.detectorWords(), live.path).values);
+      await live.settled(await live.byCommand(scan, await live.detectorWords()));
     }
   });
 });
 
 describe("comparison", () => {
   it("puts one detector on two scans, and shows their difference to the last count", async () => {
-    const other = simulate(live.file("other_master.h5"), 9);
+    const other = await simulate(live.file("other_master.h5"), 9);
     await live.open([scan, other]);
     for (const name of ["one", "other"]) await live.page.getByRole("checkbox", { name: `Compare ${name}` }).check();
     await live.useExpression("circle(32,32,9)");
-    const [first, second] = [scan, other].map((master) => imageByCommand(master, "circle(32,32,9)", live.path).values);
+    const [first, second] = await Promise.all([scan, other].map((master) => live.byCommand(master, "circle(32,32,9)")));
     await live.settled(first);
     await live.page.getByLabel("Comparison").selectOption("difference");
     await live.page.locator("[data-panel=image] .lines").focus();
@@ -123,7 +123,7 @@ describe("comparison", () => {
 describe("series", () => {
   it("plays every item with its own image", async () => {
     await live.open([series]);
-    const expected = [2, 3, 4].map((seed) => imageByCommand(live.file(`series/tilt${seed}_master.h5`), "circle(32,32,9)", live.path).values);
+    const expected = await Promise.all([2, 3, 4].map((seed) => live.byCommand(live.file(`series/tilt${seed}_master.h5`), "circle(32,32,9)")));
     await live.useExpression("circle(32,32,9)");
     await live.settled(expected[0]);
     await live.page.getByRole("button", { name: "Loop" }).click();
@@ -138,13 +138,13 @@ describe("series", () => {
 
   it("show the item that the slider names after another data set was looked at", async () => {
     await live.open([series, scan]);
-    const first = imageByCommand(live.file("series/tilt2_master.h5"), "bf", live.path).values;
+    const first = await live.byCommand(live.file("series/tilt2_master.h5"), "bf");
     await live.settled(first);
     await live.page.getByRole("button", { name: "Next item" }).click();
-    await live.settled(imageByCommand(live.file("series/tilt3_master.h5"), "bf", live.path).values);
+    await live.settled(await live.byCommand(live.file("series/tilt3_master.h5"), "bf"));
     const datasets = live.page.getByLabel("Data set", { exact: true });
     await datasets.selectOption({ index: 1 });
-    await live.settled(imageByCommand(scan, "bf", live.path).values);
+    await live.settled(await live.byCommand(scan, "bf"));
     await datasets.selectOption({ index: 0 });
     await live.settled(first);
     expect(await live.view("item")).toBe(0);
@@ -160,7 +160,7 @@ describe("what is made of the active detector's image", () => {
     await live.page.getByRole("button", { name: "Add a detector" }).click();
     await expect.poll(() => spectrum(1)).not.toBeNull();
     await live.page.getByRole("button", { name: "Remove detector 2" }).click();
-    await live.idle();
+    await live.rest();
     expect((await spectrum(0))?.values).not.toEqual((await spectrum(1))?.values);
   });
 });
@@ -171,14 +171,14 @@ describe("clients and server", () => {
     const other = await live.client();
     await live.page.keyboard.press("n");
     await other.keyboard.press("h");
-    await live.settled(imageByCommand(scan, "adf", live.path).values);
-    await live.settled(imageByCommand(scan, "haadf", live.path).values, 0, other);
+    await live.settled(await live.byCommand(scan, "adf"));
+    await live.settled(await live.byCommand(scan, "haadf"), 0, other);
   });
 
   it("go on after the server was started again, with what was set", async () => {
     await live.open([scan]);
     await live.useExpression("circle(30,31,7)");
-    const expected = imageByCommand(scan, "circle(30,31,7)", live.path).values;
+    const expected = await live.byCommand(scan, "circle(30,31,7)");
     await live.settled(expected);
     const before = await live.snapshot();
     const { port } = live.server;
@@ -190,6 +190,6 @@ describe("clients and server", () => {
     expect(await live.snapshot()).toEqual(before);
     // The page goes on with the new server.
     await live.useExpression("circle(30,31,8)");
-    await live.settled(imageByCommand(scan, "circle(30,31,8)", live.path).values);
+    await live.settled(await live.byCommand(scan, "circle(30,31,8)"));
   });
 });

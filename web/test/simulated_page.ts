@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The page with the simulated server behind it: opening, looking, and where things lie on the screen. */
 import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import type { Page } from "playwright-core";
 
 import type { DisplayName } from "../src/model/view";
-import { launch, openSimulated, PATIENCE_MS } from "./browser";
+import { atRest, openSimulated } from "./browser";
+import { Pages } from "./pages";
 import { simulation, type Simulation } from "./simulated_server";
 
 const dist = fileURLToPath(new URL("../dist", import.meta.url));
@@ -25,35 +25,15 @@ export interface Spot {
 
 export type PanelId = "image" | "pattern" | "spectrum";
 
-/** One page per test, in one browser for all tests of a file. */
+/** One page per test. */
 export class SimulatedPage {
   page!: Page;
   what!: Simulation;
-  private browser!: Browser;
-  private problems: string[] = [];
-
-  /** Launches, tidies up, and fails the test for whatever the browser complains about: a policy violation, a failed
-   *  shader and an exception all end up there. */
-  constructor() {
-    beforeAll(async () => {
-      this.browser = await launch();
-    });
-    afterAll(() => this.browser.close());
-    afterEach(async () => {
-      await this.page.context().close();
-      expect(this.problems).toEqual([]);
-    });
-  }
+  private readonly pages = new Pages();
 
   async open(change: Partial<Simulation> = {}, { viewport = { width: 1280, height: 800 }, query = "", touch = false, scheme = "dark" }: Opening = {}): Promise<void> {
-    const context = await this.browser.newContext({ viewport, hasTouch: touch, colorScheme: scheme });
-    context.setDefaultTimeout(PATIENCE_MS);
-    this.page = await context.newPage();
-    this.problems = [];
-    this.page.on("pageerror", (error) => this.problems.push(error.message));
-    this.page.on("console", (message) => {
-      if (message.type() === "error") this.problems.push(message.text());
-    });
+    await this.pages.release();
+    this.page = await this.pages.page({ viewport, hasTouch: touch, colorScheme: scheme });
     this.what = simulation({ scan: [64, 64], ...change });
     await openSimulated(this.page, dist, this.what, query);
   }
@@ -61,6 +41,11 @@ export class SimulatedPage {
   /** A field of what a person has set. */
   view(name: string): Promise<unknown> {
     return this.page.evaluate((field) => (window as unknown as { __sonde: { store: { view: Record<string, { value: unknown }> } } }).__sonde.store.view[field].value, name);
+  }
+
+  /** What the server said last of a channel's detector. */
+  reply(channel: number): Promise<unknown> {
+    return this.page.evaluate((of) => (window as unknown as { __sonde: { store: { channels: { value: Record<number, unknown> } } } }).__sonde.store.channels.value[of], channel);
   }
 
   /** Sets fields of the panel's display settings, as its controls do. */
@@ -92,14 +77,14 @@ export class SimulatedPage {
     return this.pixels(panel, { x: 0, y: -1 }, 0, 1);
   }
 
-  /** The same, once it does not change any more. */
+  /** The same, once all that was asked for is drawn. */
   async atRest(panel: PanelId): Promise<number[]> {
-    for (let before: number[] = []; ; ) {
-      const now = await this.colours(panel);
-      if (now.join() === before.join()) return now;
-      before = now;
-      await this.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-    }
+    await this.rest();
+    return this.colours(panel);
+  }
+
+  rest(): Promise<void> {
+    return atRest(this.page);
   }
 
   async colourAt(panel: PanelId, spot: Spot): Promise<number[]> {

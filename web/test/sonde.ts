@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 
 /** The program under test; ctest says where it is. */
 export function program(): string {
@@ -11,8 +13,10 @@ export function program(): string {
   return path;
 }
 
-export function run(...words: string[]): string {
-  return execFileSync(program(), words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+/** Runs the program to its end. Nothing is held up meanwhile: vitest gives up a test file that does not answer for a
+ *  minute, and the browser's messages are to be heard. */
+export async function run(...words: string[]): Promise<string> {
+  return (await promisify(execFile)(program(), words)).stdout;
 }
 
 export interface Folder {
@@ -26,8 +30,8 @@ export function temporaryFolder(): Folder {
 }
 
 /** A small scan of nanoparticles; different seeds differ. */
-export function simulate(master: string, seed: number): string {
-  run("stem", "simulate", master, "--scan-shape", "48,40", "--detector-shape", "64,64", "--disk-radius", "8", "--dose", "2", "--seed", String(seed), "--no-truth", "--frames-per-file", "1000");
+export async function simulate(master: string, seed: number): Promise<string> {
+  await run("stem", "simulate", master, "--scan-shape", "48,40", "--detector-shape", "64,64", "--disk-radius", "8", "--dose", "2", "--seed", String(seed), "--no-truth", "--frames-per-file", "1000");
   return master;
 }
 
@@ -44,12 +48,15 @@ export class ViewServer {
       let said = "";
       const hear = (text: Buffer) => {
         said += text.toString();
-        const found = /http:\/\/\S+token=[\w-]+/.exec(said);
-        if (found) resolve(new ViewServer(child, found[0]));
+        // To the end of the line: what is said may come in pieces.
+        const found = /(http:\/\/\S+token=[\w-]+)\s/.exec(said);
+        if (found) resolve(new ViewServer(child, found[1]));
       };
       child.stdout.on("data", hear);
       child.stderr.on("data", hear);
-      child.on("exit", (status) => reject(new Error(`sonde view ended with ${String(status)}: ${said}`)));
+      // Once its last words are there; "exit" may come before them.
+      child.on("close", (status) => reject(new Error(`sonde view ended with ${String(status)}: ${said}`)));
+      child.on("error", reject);
     });
   }
 
@@ -94,8 +101,9 @@ export function readNpy(bytes: Uint8Array): Npy {
 
 /** The image of a detector as the command line writes it: by all frames, as the viewer judges. Its default finds the disk
  *  in a sample of them. */
-export function imageByCommand(master: string, detector: string, folder: string): Npy {
-  const output = join(folder, "image.npy");
-  run("stem", "image", master, "--detector", detector, "--hot-pixels", "zero", "-o", output, "--quiet");
-  return readNpy(readFileSync(output));
+export async function imageByCommand(master: string, detector: string, folder: string): Promise<Npy> {
+  const output = join(folder, `image-${++images}.npy`);
+  await run("stem", "image", master, "--detector", detector, "--hot-pixels", "zero", "-o", output, "--quiet");
+  return readNpy(await readFile(output));
 }
+let images = 0;

@@ -4,23 +4,24 @@ import { mkdirSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import type { Shape } from "../src/tools/shapes";
+import { banners } from "./browser";
 import { Live } from "./live";
-import { imageByCommand, simulate } from "./sonde";
+import { simulate } from "./sonde";
 
 const DETECTOR: [number, number] = [64, 64];
 
 const live = new Live();
 let scan: string;
-beforeAll(() => {
+beforeAll(async () => {
   mkdirSync(live.file("data"));
-  scan = simulate(live.file("data/one_master.h5"), 1);
-  simulate(live.file("data/two_master.h5"), 2);
+  scan = await simulate(live.file("data/one_master.h5"), 1);
+  await simulate(live.file("data/two_master.h5"), 2);
 });
 
 const at = (row: number, col: number) => live.spot("pattern", DETECTOR, row, col);
 const shape = async <Kind extends Shape["kind"]>() => ((await live.view("detectors")) as { shape: Extract<Shape, { kind: Kind }> | null }[])[0].shape;
 /** The image is what the command line computes of the words for the mask. */
-const asByCommand = async () => live.settled(imageByCommand(scan, await live.detectorWords(), live.path).values);
+const asByCommand = async () => live.settled(await live.byCommand(scan, await live.detectorWords()));
 
 describe("a painted mask", () => {
   it("grows along the brush, shrinks with Shift, and is the mask of the image", async () => {
@@ -74,7 +75,7 @@ describe("numbers in place of a hand", () => {
     const section = live.page.locator("details", { hasText: "Region of the scan" });
     await section.getByRole("button", { name: "Circle" }).click();
     const pattern = async () => (await live.image(0, live.page, 4))?.values;
-    await expect.poll(pattern).not.toBeUndefined();
+    await live.rest();
     const before = await pattern();
     await section.getByLabel("row").fill("12");
     await section.getByLabel("row").press("Enter");
@@ -99,10 +100,8 @@ describe("numbers in place of a hand", () => {
 describe("five hundred changes of a detector, more than fit into the time", () => {
   it("end with the image of the last one, and no more frames than commands", async () => {
     await live.open([scan]);
-    await live.idle();
     // The page asks for more than is asked of it here (numbers beside an image): each message is counted where it leaves.
-    const sent = await live.countMessages();
-    const before = (await live.request("stats")) as Record<string, number>;
+    const before = await live.stats();
     await live.page.evaluate(async () => {
       type Session = { send(command: string, args: object): void };
       const { session } = (window as unknown as { __sonde: { session: Session } }).__sonde;
@@ -114,10 +113,10 @@ describe("five hundred changes of a detector, more than fit into the time", () =
       }
     });
     const last = `circle(${20 + 0.05 * 499},${44 - 0.05 * 499},9)`;
-    await live.settled(imageByCommand(scan, last, live.path).values);
-    await live.idle();
-    const messages = await sent();
-    const after = (await live.request("stats")) as Record<string, number>;
+    await live.settled(await live.byCommand(scan, last));
+    await live.rest();
+    const after = await live.stats();
+    const messages = after.sent - before.sent;
     // Each was carried out or replaced by a newer one; of the two `stats` one lies between.
     expect(messages).toBeGreaterThanOrEqual(501);
     expect(after.commands + after.replaced - before.commands - before.replaced).toBe(messages);
@@ -137,23 +136,24 @@ describe("five hundred changes of a detector, more than fit into the time", () =
         }
       }, radius);
     await Promise.all([flood(live.page, 6), flood(other, 11)]);
-    await live.settled(imageByCommand(scan, `circle(30,${31 + 0.01 * 249},6)`, live.path).values);
-    await live.settled(imageByCommand(scan, `circle(30,${31 + 0.01 * 249},11)`, live.path).values, 0, other);
+    await live.settled(await live.byCommand(scan, `circle(30,${31 + 0.01 * 249},6)`));
+    await live.settled(await live.byCommand(scan, `circle(30,${31 + 0.01 * 249},11)`), 0, other);
   });
 });
 
 describe("release", () => {
   it("gives the memory back, and what is looked at is loaded again", async () => {
     await live.open([scan]);
+    const said = await banners(live.page);
     const resident = async () => ((await live.state("memory")) as { resident: number }).resident;
     const bytes = 48 * 40 * 64 * 64;
-    expect(await resident()).toBeGreaterThanOrEqual(bytes);
+    await expect.poll(resident).toBeGreaterThanOrEqual(bytes);
     const held = await resident();
     await live.page.getByRole("button", { name: "Release the data set's memory" }).click();
-    await expect.poll(() => live.page.locator(".notice").innerText()).toMatch(/^released \d/);
+    await expect.poll(said).toContainEqual(expect.stringMatching(/^released \d/));
     await expect.poll(resident).toBeLessThanOrEqual(held - bytes);
     await live.useExpression("circle(31,30,8)");
-    await live.settled(imageByCommand(scan, "circle(31,30,8)", live.path).values);
+    await live.settled(await live.byCommand(scan, "circle(31,30,8)"));
     await expect.poll(resident).toBeGreaterThanOrEqual(bytes);
   });
 });
@@ -163,9 +163,10 @@ describe("the expression", () => {
     await live.open([scan]);
     const field = live.page.getByRole("textbox", { name: "Expression" });
     await live.useExpression("circle(31,30,8)");
-    await live.settled(imageByCommand(scan, "circle(31,30,8)", live.path).values);
+    await live.settled(await live.byCommand(scan, "circle(31,30,8)"));
     await live.page.keyboard.type(" & !");
-    await live.page.evaluate(() => new Promise((later) => setTimeout(later, 300)));
+    // By now the field would show what the detector is called.
+    await live.rest();
     expect(await field.inputValue()).toBe("circle(31,30,8) & !");
     await live.page.keyboard.press("Escape");
     expect(await field.inputValue()).toBe("circle(31,30,8)");
@@ -186,6 +187,6 @@ describe("opening another file", () => {
     await field.fill(live.file("data/two_master.h5"));
     await field.press("Enter");
     await expect.poll(async () => ((await live.state("datasets")) as object[]).length).toBe(2);
-    await live.settled(imageByCommand(live.file("data/two_master.h5"), "bf", live.path).values);
+    await live.settled(await live.byCommand(live.file("data/two_master.h5"), "bf"));
   });
 });
