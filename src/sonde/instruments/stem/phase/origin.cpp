@@ -76,18 +76,19 @@ std::optional<std::pair<Terms, Terms>> solved(const Normal& normal, int n) {
 }  // namespace
 
 Origin::At Origin::at(Index row, Index col) const {
-  const Terms terms = terms_at(row, col, rows, cols);
+  if (terms < 2) return {x[0], y[0]};
+  const Terms of_place = terms_at(row, col, rows, cols);
   At sum;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    sum.x += terms[i] * x[i];
-    sum.y += terms[i] * y[i];
+  for (std::size_t i = 0; i < static_cast<std::size_t>(terms); ++i) {
+    sum.x += of_place[i] * x[i];
+    sum.y += of_place[i] * y[i];
   }
   return sum;
 }
 
 Origin fit_origin(const VectorField& field, OriginFit fit) {
-  Origin origin{.rows = field.rows, .cols = field.cols};
   const int n = terms_of(fit);
+  Origin origin{.rows = field.rows, .cols = field.cols, .terms = n};
   std::vector<std::uint8_t> used = field.valid;
   for (int round = 0; round < 4 && n > 0; ++round) {
     Normal normal;
@@ -97,7 +98,7 @@ Origin fit_origin(const VectorField& field, OriginFit fit) {
       for (Index col = 0; col < field.cols; ++col) {
         const auto here = static_cast<std::size_t>(row * field.cols + col);
         if (used[here] == 0) continue;
-        const Terms terms = terms_at(row, col, field.rows, field.cols);
+        const Terms terms = n > 1 ? terms_at(row, col, field.rows, field.cols) : Terms{1};
         const double w = field.counts[here];
         for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
           for (std::size_t j = 0; j <= i; ++j) normal.matrix[i][j] += w * terms[i] * terms[j];

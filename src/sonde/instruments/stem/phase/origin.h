@@ -17,6 +17,7 @@ struct Origin {
   static constexpr int most_terms = 6;
 
   Index rows = 1, cols = 1;
+  int terms = most_terms;  ///< that the surface has; the others are 0
   std::array<double, most_terms> x{}, y{};
   Index used = 0, dropped = 0;  ///< positions that the last round took and left out
   double rms = 0;               ///< of what is left, over those used

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 #include <span>
 #include <vector>
 
+#include "sonde/engine/device/parallel.h"
 #include "sonde/engine/math/random.h"
 
 namespace sonde::stem {
@@ -14,7 +16,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 constexpr Index block_side = 8, least_blocks = 4;  // positions along a block; blocks along a side
-constexpr int replicates = 400;                    // the error of an error: 1 / sqrt(2 x 400) = 3.5 %
+constexpr Index replicates = 400;                  // the error of an error: 1 / sqrt(2 x 400) = 3.5 %
 
 /// Sums over one block of positions, of which others are drawn.
 struct Block {
@@ -71,21 +73,28 @@ double in_one_turn(double angle) { return angle - 2 * pi * std::round(angle / (2
 /// Of two directions without sense, in [-pi/2, pi/2].
 double apart(double a, double b) { return a - b - pi * std::round((a - b) / pi); }
 
-/// Standard errors of the angle and of the skewness.
+/// Standard errors of the angle and of the skewness. Each replicate has random numbers of its own, so that threads do
+/// not matter.
 void resample(const std::vector<Block>& blocks, double angle, ScanRotation& found) {
   if (blocks.size() < 2) return;
-  Random random(0x526f7461);  // the same at every run
-  double angles = 0, mean = 0, squares = 0;
-  for (int n = 0; n < replicates; ++n) {
-    Block sum;
-    for (std::size_t i = 0; i < blocks.size(); ++i)
-      sum.add(blocks[static_cast<std::size_t>(random.below(std::ssize(blocks)))]);
-    const double off = apart(least_curl(sum.curl).rotation, angle), skewness = sum.skewness();
-    angles += off * off;
-    mean += skewness / replicates;
-    squares += skewness * skewness / replicates;
+  std::vector<double> angles(replicates), skewness(replicates);
+  parallel_for(replicates, 8, [&](Index first, Index last, Worker&) {
+    for (Index n = first; n < last; ++n) {
+      Random random(0x526f7461, static_cast<std::uint64_t>(n));  // the same at every run
+      Block sum;
+      for (std::size_t i = 0; i < blocks.size(); ++i)
+        sum.add(blocks[static_cast<std::size_t>(random.below(std::ssize(blocks)))]);
+      angles[static_cast<std::size_t>(n)] = apart(least_curl(sum.curl).rotation, angle);
+      skewness[static_cast<std::size_t>(n)] = sum.skewness();
+    }
+  });
+  double off = 0, mean = 0, squares = 0;
+  for (std::size_t n = 0; n < angles.size(); ++n) {
+    off += angles[n] * angles[n] / replicates;
+    mean += skewness[n] / replicates;
+    squares += skewness[n] * skewness[n] / replicates;
   }
-  found.standard_error = std::sqrt(angles / replicates);
+  found.standard_error = std::sqrt(off);
   found.skewness_error = std::sqrt(std::max(0.0, squares - mean * mean));
 }
 
