@@ -16,7 +16,7 @@
 #include "sonde/instruments/stem/load/adapt.h"
 #include "sonde/instruments/stem/load/dataset.h"
 #include "sonde/instruments/stem/load/held_source.h"
-#include "sonde/instruments/stem/load/pass.h"
+#include "sonde/instruments/stem/load/load_pass.h"
 
 namespace sonde::stem {
 namespace {
@@ -34,13 +34,11 @@ std::string describe(const HeldScan& held, const std::string& size) {
 }
 
 /// The settings of a whole scan with the file's mask.
-PassSettings settings_of(const Source& source, Index det_bin, DType out, Destination destination) {
+PassSettings settings_of(const Source& source, Index det_bin) {
   PassSettings settings;
   settings.scan = ScanGrid::make(source.acquisition(), std::nullopt, 1, Edge::keep);
   settings.detector = DetectorGrid::make(source.acquisition().rows, source.acquisition().cols, det_bin, Edge::keep);
   settings.mask_bits = source.acquisition().pixel_mask;
-  settings.out = out;
-  settings.destination = destination;
   return settings;
 }
 
@@ -182,14 +180,18 @@ PreparedCase prepare_load(const BenchPoint& point) {
 namespace {
 
 /// The whole loading pass of a reference scan into memory that has been touched.
-Operation pass_with_bin(const std::string& master, Device device, Index bin, const std::string& name) {
+sonde::Operation pass_with_bin(const std::string& master, Device device, Index bin, const std::string& name) {
   auto stream = std::make_shared<Stream>(device);
   auto source = std::shared_ptr<Source>(with_working_type(open_source(master, {})));
-  auto settings = std::make_shared<PassSettings>(settings_of(*source, bin, DType::u16, Destination::frames));
+  auto settings = std::make_shared<PassSettings>(settings_of(*source, bin));
   auto frames = std::make_shared<Array>(Array::zeros(
       device, {settings->scan.positions(), settings->detector.out_rows, settings->detector.out_cols}, DType::u16));
   return {.name = name,
-          .run = [=] { (void)run_pass(*stream, *source, *settings, *frames); },
+          .run =
+              [=] {
+                const ResidentSettings resident{.out = DType::u16, .destination = Destination::frames};
+                (void)run_load_pass(*stream, *source, *settings, resident, *frames);
+              },
           .bytes = 16384.0 * 192 * 192 * 2};
 }
 

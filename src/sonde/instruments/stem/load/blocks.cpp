@@ -25,13 +25,12 @@ Array read_rows(const Dataset& dataset, Index first, Index last, NotFinite not_f
   const Dataset::State& state = dataset.state();
   PassSettings part = part_of(state.settings, {first, last, 0, state.settings.scan.out_cols});
   part.stage = "decoding";
-  part.destination = Destination::frames;
   part.keep_not_finite = not_finite == NotFinite::kept && holds_stored_values(dataset);
   const DetectorGrid& detector = part.detector;
   Array frames =
       make_frames(Device::cpu(), part.scan.positions(), detector.out_rows, detector.out_cols, dataset.dtype());
   const std::lock_guard lock(state.reading);
-  (void)run_pass(*state.source, part, frames);
+  decode_frames(*state.source, part, state.resident, frames);
   return frames;
 }
 

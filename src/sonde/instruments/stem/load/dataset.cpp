@@ -61,7 +61,7 @@ Shape Dataset::shape() const {
 }
 
 Index Dataset::positions() const { return state_->settings.scan.positions(); }
-DType Dataset::dtype() const { return state_->settings.out; }
+DType Dataset::dtype() const { return state_->resident.out; }
 LayoutChoice Dataset::layout() const { return state_->estimate.layout; }
 Index Dataset::det_bin() const { return state_->settings.detector.bin; }
 Index Dataset::scan_bin() const { return state_->settings.scan.bin; }
@@ -104,7 +104,7 @@ Array Dataset::pattern(Index scan_row, Index scan_col) const {
     throw Error(ErrorKind::bad_input, fmt::format("scan position {},{} is outside the scan of {} x {}", scan_row,
                                                   scan_col, scan.out_rows, scan.out_cols));
   const Index position = scan_row * scan.out_cols + scan_col;
-  Array pattern(Device::cpu(), {settings.detector.out_rows, settings.detector.out_cols}, settings.out);
+  Array pattern(Device::cpu(), {settings.detector.out_rows, settings.detector.out_cols}, dtype());
   if (layout() == LayoutChoice::frame) {
     Stream stream(state_->array.device());
     stream.copy(pattern.data(),
@@ -114,7 +114,7 @@ Array Dataset::pattern(Index scan_row, Index scan_col) const {
     stream.synchronise();
   } else if (layout() == LayoutChoice::pixel) {
     Stream stream(state_->array.device());
-    switch (settings.out) {
+    switch (dtype()) {
       case DType::u8:
         gather_planes<std::uint8_t>(stream, state_->array, position, pattern);
         break;
@@ -129,10 +129,9 @@ Array Dataset::pattern(Index scan_row, Index scan_col) const {
     }
     stream.synchronise();
   } else {
-    PassSettings one = part_of(settings, {scan_row, scan_row + 1, scan_col, scan_col + 1});
-    one.destination = Destination::frames;
     const std::lock_guard lock(state_->reading);
-    (void)run_pass(*state_->source, one, pattern);
+    decode_frames(*state_->source, part_of(settings, {scan_row, scan_row + 1, scan_col, scan_col + 1}),
+                  state_->resident, pattern);
   }
   return pattern;
 }
@@ -146,11 +145,9 @@ Moments Dataset::moments_of(const ScanRegion& part) const {
                 fmt::format("rows {} to {} and columns {} to {} are not in a scan of {} x {}", part.row_first,
                             part.row_last, part.col_first, part.col_last, scan.out_rows, scan.out_cols));
   PassSettings settings = part_of(state_->settings, part);
-  settings.destination = Destination::none;
   settings.stage = "decoding";
-  Array nowhere;
   const std::lock_guard lock(state_->reading);
-  return run_pass(*state_->source, settings, nowhere).moments;
+  return sum_frames(*state_->source, std::move(settings));
 }
 
 void Dataset::require_resident() const {

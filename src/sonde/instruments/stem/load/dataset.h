@@ -16,10 +16,12 @@
 #include "sonde/instruments/stem/image/mask.h"
 #include "sonde/instruments/stem/layout/resident.h"
 #include "sonde/instruments/stem/load/estimate.h"
-#include "sonde/instruments/stem/load/grid.h"
 #include "sonde/instruments/stem/load/ledger.h"
 #include "sonde/instruments/stem/load/load_options.h"
-#include "sonde/instruments/stem/load/pass.h"
+#include "sonde/instruments/stem/pass/cleaning.h"
+#include "sonde/instruments/stem/pass/grid.h"
+#include "sonde/instruments/stem/read/acquisition.h"
+#include "sonde/instruments/stem/read/source.h"
 
 namespace sonde::stem {
 

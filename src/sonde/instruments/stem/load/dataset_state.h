@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/instruments/stem/load/dataset.h"
+#include "sonde/instruments/stem/load/load_pass.h"
 
 namespace sonde::stem {
 
@@ -15,6 +16,7 @@ struct Dataset::State {
   mutable std::mutex reading;  // a Source reads for one thread at a time; const access to a Dataset is thread-safe
   LoadOptions options;
   PassSettings settings;  // as in the last pass: what pattern() and images from compressed bytes repeat
+  ResidentSettings resident;
   LoadEstimate estimate;
   Budget budget{0, "none"};
   Reservation reservation;

@@ -11,8 +11,8 @@
 #include "sonde/engine/device/pinned.h"
 #include "sonde/engine/device/stream.h"
 #include "sonde/engine/io/codec/bitshuffle_chunks.h"
-#include "sonde/instruments/stem/load/batch_feed.h"
-#include "sonde/instruments/stem/load/pass.h"
+#include "sonde/instruments/stem/pass/batch_feed.h"
+#include "sonde/instruments/stem/pass/pass.h"
 
 namespace sonde::stem {
 

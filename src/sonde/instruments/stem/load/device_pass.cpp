@@ -64,24 +64,26 @@ u64* counts_of(Array& array) { return static_cast<u64*>(array.data()); }
 template <class In, class Acc>
 class DevicePass {
  public:
-  DevicePass(Stream& stream, Source& source, const PassSettings& settings, Array& destination)
+  DevicePass(Stream& stream, Source& source, const PassSettings& settings, const ResidentSettings& resident,
+             Array& destination)
       : stream_(stream),
         upload_(stream.device()),
         source_(source),
         settings_(settings),
+        resident_settings_(resident),
         destination_(destination),
         device_(stream.device()),
         schedule_(make_schedule(settings.scan, source, settings.batch_bytes)) {
     const DetectorGrid& grid = settings.detector;
-    plain_ = grid.bin == 1 && settings.mode == BinMode::sum && grid.out_pixels() == grid.pixels();
+    plain_ = is_plain(settings);
     if (why_decoded_on_cpu(source).empty()) packing_ = source.packing();
     const std::size_t row_bytes = static_cast<std::size_t>(grid.pixels()) * sizeof(In);
     group_ = std::clamp<Index>(static_cast<Index>(group_bytes / std::max<std::size_t>(row_bytes, 1)), 1, 65536);
     group_ = std::min(group_, largest_batch());
     stored_ = Array::pitched(device_, {group_, grid.pixels()}, dtype_of<In>, row_alignment_bytes);
     if (!plain_) binned_ = Array::pitched(device_, {group_, grid.out_pixels()}, dtype_of<Acc>, row_alignment_bytes);
-    if (settings.destination == Destination::planes)
-      resident_ = Array::pitched(device_, {group_, grid.out_pixels()}, settings.out, row_alignment_bytes);
+    if (resident.destination == Destination::planes)
+      resident_ = Array::pitched(device_, {group_, grid.out_pixels()}, resident.out, row_alignment_bytes);
 
     const Index positions = settings.scan.positions();
     for (Array* sums : {&total_, &moment_row_, &moment_col_}) *sums = Array::zeros(device_, {positions}, DType::u64);
@@ -94,7 +96,7 @@ class DevicePass {
     if (settings.mode == BinMode::mean) scale_ = upload(stream_, mean_scale());
     ring_.reserve(ring_slots);
     for (int i = 0; i < ring_slots; ++i) ring_.emplace_back(device_, source, settings, packing_);
-    result_.valid.resize(static_cast<std::size_t>(positions));
+    result_.pass.valid.resize(static_cast<std::size_t>(positions));
   }
 
   /// Nothing may be freed while the device still works on it, whatever went wrong.
@@ -108,7 +110,7 @@ class DevicePass {
   DevicePass(const DevicePass&) = delete;
   DevicePass& operator=(const DevicePass&) = delete;
 
-  PassResult run() {
+  LoadResult run() {
     const Stopwatch watch;
     BatchFeed feed(source_, schedule_);
     ProgressMeter progress(settings_.stage, settings_.scan.positions(), "positions");
@@ -116,24 +118,24 @@ class DevicePass {
     while (const auto batch = feed.next()) {
       check_interrupt();
       DeviceBatch& there = ring_[next++ % ring_.size()];
-      there.finish(result_);
+      there.finish(result_.pass);
       there.fill(*batch,
                  std::span(schedule_.order)
                      .subspan(static_cast<std::size_t>(batch->plan->first),
                               static_cast<std::size_t>(batch->plan->last - batch->plan->first)),
-                 scratch_, result_);
+                 scratch_, result_.pass);
       there.send(upload_, stream_);
       for (Index first = 0; first < there.count(); first += group_)
         work(there, first, std::min(group_, there.count() - first));
       there.close(stream_);
-      result_.seconds.read += batch->read_s;
-      result_.stored_bytes += batch->plan->bytes;
+      result_.pass.seconds.read += batch->read_s;
+      result_.pass.stored_bytes += batch->plan->bytes;
       progress.advance(there.count());
     }
-    for (std::size_t i = 0; i < ring_.size(); ++i) ring_[next++ % ring_.size()].finish(result_);
+    for (std::size_t i = 0; i < ring_.size(); ++i) ring_[next++ % ring_.size()].finish(result_.pass);
     collect();
-    result_.content_hash = feed.content_hash();
-    result_.seconds.wall = watch.seconds();
+    result_.pass.content_hash = feed.content_hash();
+    result_.pass.seconds.wall = watch.seconds();
     return std::move(result_);
   }
 
@@ -209,7 +211,7 @@ class DevicePass {
 
   template <class T>
   void place(View<const T, 2> frames, const DeviceBatch& batch, Index first) {
-    switch (settings_.out) {
+    switch (resident_settings_.out) {
       case DType::u8:
         return place_as<T, std::uint8_t>(frames, batch, first);
       case DType::u16:
@@ -236,14 +238,14 @@ class DevicePass {
     if constexpr (std::is_integral_v<Out>)
       body.limit = static_cast<T>(std::min<u64>(body.limit, std::numeric_limits<Out>::max()));
     if (!scale_.empty()) body.scale = std::as_const(scale_).view<float, 1>().data;
-    if (settings_.destination == Destination::frames) {
+    if (resident_settings_.destination == Destination::frames) {
       body.out = View<Out, 2>(static_cast<Out*>(destination_.data()), settings_.scan.positions(), grid.out_pixels());
       body.by_position = true;
-    } else if (settings_.destination == Destination::planes) {
+    } else if (resident_settings_.destination == Destination::planes) {
       body.out = rows(resident_.view<Out, 2>(), 0, frames.extent[0]);
     }
     run_on(stream_, frames.extent[0], body);
-    if (settings_.destination == Destination::planes) transpose(body.out, batch, first);
+    if (resident_settings_.destination == Destination::planes) transpose(body.out, batch, first);
   }
 
   /// Runs of consecutive positions become columns of the planes.
@@ -271,20 +273,20 @@ class DevicePass {
     moments.pattern_max = fetch(pattern_max_);
     moments.nonzero = fetch(nonzero_);
     moments.pattern_sum = fetch(plain_ ? input_sum_ : pattern_sum_);
-    result_.input_sum = fetch(input_sum_);
+    result_.pass.input_sum = fetch(input_sum_);
     const Array sentinels = fetch(sentinels_), counters = fetch(counters_);
     const auto* per_pixel = static_cast<const u64*>(sentinels.data());
-    result_.sentinels_per_pixel.assign(per_pixel, per_pixel + sentinels.count());
+    result_.pass.sentinels_per_pixel.assign(per_pixel, per_pixel + sentinels.count());
     const auto* found = static_cast<const u64*>(counters.data());
-    result_.sentinels = found[device::sentinels];
-    result_.sentinel_frames = found[device::sentinel_frames];
-    result_.masked_sentinels = found[device::masked_sentinels];
-    result_.masked = found[device::masked_counts];
-    result_.saturated = found[device::saturated];
-    result_.suspects_largest = static_cast<double>(found[device::suspects_largest]);
+    result_.pass.sentinels = found[device::sentinels];
+    result_.pass.sentinel_frames = found[device::sentinel_frames];
+    result_.pass.masked_sentinels = found[device::masked_sentinels];
+    result_.pass.masked = found[device::masked_counts];
+    result_.pass.saturated = found[device::saturated];
+    result_.pass.suspects_largest = static_cast<double>(found[device::suspects_largest]);
     if (plain_)  // S of the stored detector is that of the resident one, where suspects hold zeros
       for (const Index pixel : settings_.suspects) counts_of(moments.pattern_sum)[pixel] = 0;
-    if (settings_.saturate) {
+    if (resident_settings_.saturate) {
       result_.clipped = found[device::clipped];
       result_.clipped_counts = found[device::clipped_counts];
     }
@@ -292,10 +294,10 @@ class DevicePass {
     const auto* most = static_cast<const u64*>(moments.pattern_max.data());
     u64 largest = 0;
     for (Index i = 0; i < moments.pattern_max.count(); ++i) largest = std::max(largest, most[i]);
-    result_.largest = static_cast<double>(largest);
-    result_.overflow = settings_.out != DType::f32 && !settings_.saturate &&
-                       result_.largest > static_cast<double>(max_value(settings_.out));
-    std::sort(result_.failed.begin(), result_.failed.end(),
+    result_.pass.largest = static_cast<double>(largest);
+    result_.overflow = resident_settings_.out != DType::f32 && !resident_settings_.saturate &&
+                       result_.pass.largest > static_cast<double>(max_value(resident_settings_.out));
+    std::sort(result_.pass.failed.begin(), result_.pass.failed.end(),
               [](const FailedFrame& a, const FailedFrame& b) { return a.frame < b.frame; });
   }
 
@@ -303,6 +305,7 @@ class DevicePass {
   Stream upload_;
   Source& source_;
   const PassSettings& settings_;
+  const ResidentSettings& resident_settings_;
   Array& destination_;
   Device device_;
   Schedule schedule_;
@@ -314,16 +317,17 @@ class DevicePass {
   Array states_, scale_;
   std::vector<DeviceBatch> ring_;
   PerWorker<DecodeScratch> scratch_;
-  PassResult result_;
+  LoadResult result_;
 };
 
 template <class In>
-PassResult run_stored(Stream& stream, Source& source, const PassSettings& settings, Array& destination) {
+LoadResult run_stored(Stream& stream, Source& source, const PassSettings& settings, const ResidentSettings& resident,
+                      Array& destination) {
   const auto members = static_cast<double>(settings.detector.bin * settings.detector.bin);
   if constexpr (sizeof(In) < 4)
     if (members * std::numeric_limits<In>::max() < 4294967296.0)
-      return DevicePass<In, std::uint32_t>(stream, source, settings, destination).run();
-  return DevicePass<In, u64>(stream, source, settings, destination).run();
+      return DevicePass<In, std::uint32_t>(stream, source, settings, resident, destination).run();
+  return DevicePass<In, u64>(stream, source, settings, resident, destination).run();
 }
 
 }  // namespace
@@ -346,15 +350,16 @@ std::string why_decoded_on_cpu(const Source& source) {
   return "";
 }
 
-PassResult run_device_pass(Stream& stream, Source& source, const PassSettings& settings, Array& destination) {
+LoadResult run_device_pass(Stream& stream, Source& source, const PassSettings& settings,
+                           const ResidentSettings& resident, Array& destination) {
   if (const std::string why = why_not_on_gpu(source, settings); !why.empty()) throw Error(ErrorKind::internal, why);
   switch (source.acquisition().stored) {
     case DType::u8:
-      return run_stored<std::uint8_t>(stream, source, settings, destination);
+      return run_stored<std::uint8_t>(stream, source, settings, resident, destination);
     case DType::u16:
-      return run_stored<std::uint16_t>(stream, source, settings, destination);
+      return run_stored<std::uint16_t>(stream, source, settings, resident, destination);
     default:
-      return run_stored<std::uint32_t>(stream, source, settings, destination);
+      return run_stored<std::uint32_t>(stream, source, settings, resident, destination);
   }
 }
 

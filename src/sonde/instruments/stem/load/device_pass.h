@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sonde/engine/device/stream.h"
-#include "sonde/instruments/stem/load/pass.h"
+#include "sonde/instruments/stem/load/load_pass.h"
 
 namespace sonde::stem {
 
@@ -16,14 +16,14 @@ namespace sonde::stem {
 /// GPU decodes them.
 [[nodiscard]] std::string why_decoded_on_cpu(const Source& source);
 
-/// What run_pass does, with the same results bit for bit, on the stream's device, where `destination` lies. Compressed
-/// bytes go there through three pinned buffers; moments come back to the host. `settings` must suit a GPU
+/// What run_load_pass does, with the same results bit for bit, on the stream's device, where `destination` lies.
+/// Compressed bytes go there through three pinned buffers; moments come back to the host. `settings` must suit a GPU
 /// (why_not_on_gpu). StageSeconds::decode is all of the device's time. Frames that only the CPU decodes (filters that
 /// were skipped, blocks beyond a GPU's shared memory) are decoded by the workers and uploaded. Holds about 150 MiB on
 /// the device besides the destination and three batches. On a CPU stream the same logic runs on one thread, which is
 /// there for tests.
-[[nodiscard]] PassResult run_device_pass(Stream& stream, Source& source, const PassSettings& settings,
-                                         Array& destination);
+[[nodiscard]] LoadResult run_device_pass(Stream& stream, Source& source, const PassSettings& settings,
+                                         const ResidentSettings& resident, Array& destination);
 
 /// Of zero_in_place the part that reads the array, for one on the stream's device: elements, T, Mr and Mc.
 void zero_on_device(Stream& stream, std::span<const Index> pixels, Destination destination, Array& array,

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "sonde/instruments/stem/load/dataset.h"
-#include "sonde/instruments/stem/load/memory_source.h"
 #include "sonde/instruments/stem/load/zero_in_place.h"
+#include "sonde/instruments/stem/pass/memory_source.h"
 #include "tests/support/devices.h"
 #include "tests/support/errors.h"
 
@@ -89,25 +89,27 @@ PackedSource<T> packed(T most, unsigned seed = 1, std::size_t block_elements = 6
           {sizeof(T), block_elements, BitshuffleCodec::lz4}};
 }
 
-PassSettings settings_for(const Source& source, Destination destination, DType out, Index bin = 1,
-                          Edge edge = Edge::keep) {
-  PassSettings settings;
+struct Settings : PassSettings {
+  ResidentSettings resident;
+};
+
+Settings settings_for(const Source& source, Destination destination, DType out, Index bin = 1, Edge edge = Edge::keep) {
+  Settings settings;
   settings.detector = DetectorGrid::make(detector_rows, detector_cols, bin, edge);
   settings.scan = ScanGrid::make(source.acquisition(), std::nullopt, 1, Edge::keep);
   settings.mask_bits.assign(static_cast<std::size_t>(pixels), 0);
-  settings.destination = destination;
-  settings.out = out;
+  settings.resident = {.out = out, .destination = destination};
   settings.batch_bytes = 4096;  // several batches, each of several positions
   return settings;
 }
 
-Array destination_on(Device device, const PassSettings& settings) {
+Array destination_on(Device device, const Settings& settings) {
   const DetectorGrid& grid = settings.detector;
   const Index positions = settings.scan.positions();
-  if (settings.destination == Destination::frames)
-    return make_frames(device, positions, grid.out_rows, grid.out_cols, settings.out);
-  if (settings.destination == Destination::planes)
-    return make_planes(device, positions, grid.out_rows, grid.out_cols, settings.out);
+  if (settings.resident.destination == Destination::frames)
+    return make_frames(device, positions, grid.out_rows, grid.out_cols, settings.resident.out);
+  if (settings.resident.destination == Destination::planes)
+    return make_planes(device, positions, grid.out_rows, grid.out_cols, settings.resident.out);
   return {};
 }
 
@@ -119,7 +121,7 @@ std::vector<std::uint8_t> bytes_of(const Array& array) {
   return bytes;
 }
 
-void expect_equal(const PassResult& device, const PassResult& cpu) {
+void expect_equal(const LoadResult& device, const LoadResult& cpu) {
   const auto same = [](const Array& a, const Array& b) { return a.shape() == b.shape() && bytes_of(a) == bytes_of(b); };
   EXPECT_TRUE(same(device.moments.total, cpu.moments.total));
   EXPECT_TRUE(same(device.moments.moment_row, cpu.moments.moment_row));
@@ -127,34 +129,39 @@ void expect_equal(const PassResult& device, const PassResult& cpu) {
   EXPECT_TRUE(same(device.moments.pattern_sum, cpu.moments.pattern_sum));
   EXPECT_TRUE(same(device.moments.pattern_max, cpu.moments.pattern_max));
   EXPECT_TRUE(same(device.moments.nonzero, cpu.moments.nonzero));
-  EXPECT_TRUE(same(device.input_sum, cpu.input_sum));
-  EXPECT_EQ(device.sentinels_per_pixel, cpu.sentinels_per_pixel);
-  EXPECT_EQ(device.valid, cpu.valid);
-  EXPECT_EQ(device.largest, cpu.largest);
-  EXPECT_EQ(device.suspects_largest, cpu.suspects_largest);
+  EXPECT_TRUE(same(device.pass.input_sum, cpu.pass.input_sum));
+  EXPECT_EQ(device.pass.sentinels_per_pixel, cpu.pass.sentinels_per_pixel);
+  EXPECT_EQ(device.pass.valid, cpu.pass.valid);
+  EXPECT_EQ(device.pass.largest, cpu.pass.largest);
+  EXPECT_EQ(device.pass.suspects_largest, cpu.pass.suspects_largest);
   EXPECT_EQ(device.overflow, cpu.overflow);
   EXPECT_EQ(device.clipped, cpu.clipped);
   EXPECT_EQ(device.clipped_counts.digits(), cpu.clipped_counts.digits());
-  EXPECT_EQ(device.masked.digits(), cpu.masked.digits());
-  EXPECT_EQ(device.sentinels, cpu.sentinels);
-  EXPECT_EQ(device.sentinel_frames, cpu.sentinel_frames);
-  EXPECT_EQ(device.masked_sentinels, cpu.masked_sentinels);
-  EXPECT_EQ(device.saturated, cpu.saturated);
-  EXPECT_EQ(device.frames, cpu.frames);
-  EXPECT_EQ(device.stored_bytes, cpu.stored_bytes);
-  EXPECT_EQ(device.content_hash, cpu.content_hash);
-  ASSERT_EQ(device.failed.size(), cpu.failed.size());
-  for (std::size_t i = 0; i < cpu.failed.size(); ++i) {
-    EXPECT_EQ(device.failed[i].frame, cpu.failed[i].frame);
-    EXPECT_EQ(device.failed[i].reason, cpu.failed[i].reason);
+  EXPECT_EQ(device.pass.masked.digits(), cpu.pass.masked.digits());
+  EXPECT_EQ(device.pass.sentinels, cpu.pass.sentinels);
+  EXPECT_EQ(device.pass.sentinel_frames, cpu.pass.sentinel_frames);
+  EXPECT_EQ(device.pass.masked_sentinels, cpu.pass.masked_sentinels);
+  EXPECT_EQ(device.pass.saturated, cpu.pass.saturated);
+  EXPECT_EQ(device.pass.frames, cpu.pass.frames);
+  EXPECT_EQ(device.pass.stored_bytes, cpu.pass.stored_bytes);
+  EXPECT_EQ(device.pass.content_hash, cpu.pass.content_hash);
+  ASSERT_EQ(device.pass.failed.size(), cpu.pass.failed.size());
+  for (std::size_t i = 0; i < cpu.pass.failed.size(); ++i) {
+    EXPECT_EQ(device.pass.failed[i].frame, cpu.pass.failed[i].frame);
+    EXPECT_EQ(device.pass.failed[i].reason, cpu.pass.failed[i].reason);
   }
 }
 
-void expect_same_pass(Device device, Source& source, const PassSettings& settings) {
+LoadResult run_on_cpu(Source& source, const Settings& settings, Array& destination) {
+  Stream stream;
+  return run_load_pass(stream, source, settings, settings.resident, destination);
+}
+
+void expect_same_pass(Device device, Source& source, const Settings& settings) {
   Array expected = destination_on(Device::cpu(), settings), array = destination_on(device, settings);
-  const PassResult cpu = run_pass(source, settings, expected);
+  const LoadResult cpu = run_on_cpu(source, settings, expected);
   Stream stream(device);
-  const PassResult result = run_device_pass(stream, source, settings, array);
+  const LoadResult result = run_device_pass(stream, source, settings, settings.resident, array);
   expect_equal(result, cpu);
   if (!cpu.overflow) {
     EXPECT_EQ(bytes_of(array), bytes_of(expected));
@@ -195,14 +202,14 @@ TEST_P(DevicePassOnEach, ReportsOverflow) {
 
 TEST_P(DevicePassOnEach, CountsWhatItClips) {
   auto source = packed<std::uint16_t>(60000);
-  PassSettings settings = settings_for(source, Destination::planes, DType::u8);
-  settings.saturate = true;
+  Settings settings = settings_for(source, Destination::planes, DType::u8);
+  settings.resident.saturate = true;
   expect_same_pass(device(), source, settings);
 }
 
 TEST_P(DevicePassOnEach, MeansAreThoseOfGoodPixels) {
   auto source = packed<std::uint16_t>(60000);
-  PassSettings settings = settings_for(source, Destination::planes, DType::f32, 3);
+  Settings settings = settings_for(source, Destination::planes, DType::f32, 3);
   settings.mode = BinMode::mean;
   settings.mask_bits[5] = mask_bit::dead;
   expect_same_pass(device(), source, settings);
@@ -214,7 +221,7 @@ TEST_P(DevicePassOnEach, MasksAndCountsSentinelsAndSaturatedValues) {
     auto source = packed<std::uint16_t>(9);
     source.acquisition_to_change().sentinel = sentinel;
     source.acquisition_to_change().saturation = 5;
-    PassSettings settings = settings_for(source, Destination::planes, DType::u16);
+    Settings settings = settings_for(source, Destination::planes, DType::u16);
     settings.mask_bits[3] = mask_bit::dead;
     settings.mask_bits[4] = mask_bit::virtual_pixel;  // valid
     settings.mask_bits.back() = mask_bit::noisy;
@@ -230,7 +237,7 @@ TEST_P(DevicePassOnEach, KeepsTheSumsOfSuspects) {
     auto source = packed<std::uint16_t>(9);
     source.acquisition_to_change().sentinel = sentinel;
     for (const Index bin : {1, 3}) {
-      PassSettings settings = settings_for(source, Destination::planes, DType::u16, bin);
+      Settings settings = settings_for(source, Destination::planes, DType::u16, bin);
       settings.suspects = {0, 20, pixels - 1};
       settings.mask_bits[20] = mask_bit::dead;
       expect_same_pass(device(), source, settings);
@@ -288,7 +295,7 @@ TEST_P(DevicePassOnEach, BrokenFramesAreZeroWhenAskedAndToldInTheCpusWords) {
   auto source = packed<std::uint16_t>(60000);
   break_frame(source, 11);
   break_frame(source, 150);
-  PassSettings settings = settings_for(source, Destination::planes, DType::u16);
+  Settings settings = settings_for(source, Destination::planes, DType::u16);
   settings.on_error = OnError::zero;
   expect_same_pass(device(), source, settings);
 }
@@ -296,11 +303,11 @@ TEST_P(DevicePassOnEach, BrokenFramesAreZeroWhenAskedAndToldInTheCpusWords) {
 TEST_P(DevicePassOnEach, ABrokenFrameIsAnErrorOtherwise) {
   auto source = packed<std::uint16_t>(60000);
   break_frame(source, 11);
-  const PassSettings settings = settings_for(source, Destination::planes, DType::u16);
+  const Settings settings = settings_for(source, Destination::planes, DType::u16);
   Stream stream(device());
   Array array = destination_on(device(), settings);
-  const std::string text =
-      sonde::testing::error_of(ErrorKind::bad_file, [&] { (void)run_device_pass(stream, source, settings, array); });
+  const std::string text = sonde::testing::error_of(
+      ErrorKind::bad_file, [&] { (void)run_device_pass(stream, source, settings, settings.resident, array); });
   EXPECT_THAT(text, HasSubstr("block 0 at byte 12: not valid LZ4 data"));
   EXPECT_THAT(text, HasSubstr("reading frame 11"));
 }
@@ -308,11 +315,11 @@ TEST_P(DevicePassOnEach, ABrokenFrameIsAnErrorOtherwise) {
 TEST_P(DevicePassOnEach, ZeroedPixelsLeaveNoTrace) {
   for (const Destination destination : {Destination::frames, Destination::planes}) {
     auto source = packed<std::uint16_t>(60000);
-    const PassSettings settings = settings_for(source, destination, DType::u16);
+    const Settings settings = settings_for(source, destination, DType::u16);
     Array expected = destination_on(Device::cpu(), settings), array = destination_on(device(), settings);
-    PassResult cpu = run_pass(source, settings, expected);
+    LoadResult cpu = run_on_cpu(source, settings, expected);
     Stream stream(device());
-    PassResult result = run_device_pass(stream, source, settings, array);
+    LoadResult result = run_device_pass(stream, source, settings, settings.resident, array);
     const std::vector<Index> bad = {3, 17, pixels - 1};
     zero_in_place(bad, destination, expected, cpu);
     zero_on_device(stream, bad, destination, array, result.moments);
@@ -354,7 +361,7 @@ TEST_P(DevicePassOnEach, ADataSetIsTheSameOnEveryDevice) {
 
 TEST(DevicePass, SaysWhatAGpuLeavesToTheCpu) {
   auto source = packed<std::uint16_t>(9);
-  PassSettings settings = settings_for(source, Destination::planes, DType::u16);
+  Settings settings = settings_for(source, Destination::planes, DType::u16);
   EXPECT_EQ(why_not_on_gpu(source, settings), "");
   settings.scan.bin = 2;
   EXPECT_EQ(why_not_on_gpu(source, settings), "scan bins are summed on the CPU");

@@ -7,7 +7,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
-#include "sonde/instruments/stem/load/pass.h"
+#include "sonde/instruments/stem/load/load_pass.h"
 
 namespace sonde::stem {
 namespace {
@@ -82,10 +82,14 @@ LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Ind
   pass.scan.bin = scan_bin;
   pass.scan.out_rows = sizes.scan_rows;
   pass.scan.out_cols = sizes.scan_cols;
-  pass.out = estimate.dtype;
+  const ResidentSettings resident{.out = estimate.dtype,
+                                  .destination = layout == LayoutChoice::frame   ? Destination::frames
+                                                 : layout == LayoutChoice::pixel ? Destination::planes
+                                                                                 : Destination::none};
   estimate.index_bytes = 24 * static_cast<std::size_t>(sizes.frames);
-  estimate.working_bytes = sizes.reading_bytes +
-                           pass_bytes(pass, sizes.stored, sizes.largest_batch_bytes, sizes.stored_bytes, sizes.workers);
+  estimate.working_bytes =
+      sizes.reading_bytes +
+      load_pass_bytes(pass, resident, sizes.stored, sizes.largest_batch_bytes, sizes.stored_bytes, sizes.workers);
   estimate.predicted_peak_bytes = estimate.resident_bytes + estimate.index_bytes + estimate.working_bytes;
   return estimate;
 }

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "sonde/instruments/stem/load/grid.h"
+#include "sonde/instruments/stem/pass/grid.h"
 #include "sonde/instruments/stem/read/source.h"
 
 namespace sonde::stem {

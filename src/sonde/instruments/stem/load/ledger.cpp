@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -22,26 +21,6 @@ std::string text_of(const LedgerSum& sum, bool counts) {
 }
 
 }  // namespace
-
-LedgerSum& LedgerSum::operator+=(const LedgerSum& other) {
-  whole_ += other.whole_;
-  real_ += other.real_;
-  return *this;
-}
-
-LedgerSum& LedgerSum::operator-=(const LedgerSum& other) {
-  whole_ -= other.whole_;
-  real_ -= other.real_;
-  return *this;
-}
-
-std::string LedgerSum::digits() const {
-  std::string text;
-  for (WideCount rest = whole_; rest != 0 || text.empty(); rest /= 10)
-    text.push_back(static_cast<char>('0' + static_cast<int>(rest % 10)));
-  std::reverse(text.begin(), text.end());
-  return text;
-}
 
 double Ledger::unexplained() const {
   LedgerSum before = stored, after = kept;

@@ -15,8 +15,8 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/load/blocks.h"
 #include "sonde/instruments/stem/load/dataset.h"
-#include "sonde/instruments/stem/load/memory_source.h"
 #include "sonde/instruments/stem/load/trusted.h"
+#include "sonde/instruments/stem/pass/memory_source.h"
 #include "tests/support/budget.h"
 
 namespace sonde::stem {
@@ -331,12 +331,15 @@ TEST(NotFiniteValues, AreNoCountsOfMaskedPixels) {
   EXPECT_EQ(dataset.ledger().unexplained(), 0);
 }
 
-/// Values whose sums round: each order of addition gives other last bits.
+/// Values of exponents so far apart that sums of f64 round: each order of addition gives other last bits.
 Dataset load_floats_with_threads(int threads, const LoadOptions& options) {
   set_thread_count(threads);
   std::mt19937_64 random(5);
   std::vector<float> stored(static_cast<std::size_t>(40 * 50 * 24 * 24));
-  for (float& value : stored) value = static_cast<float>(std::ldexp(static_cast<double>(random() >> 40), -20) / 3);
+  for (float& value : stored) {
+    const int exponent = -static_cast<int>(random() % 80);
+    value = static_cast<float>(std::ldexp(static_cast<double>(random() >> 40), exponent));
+  }
   Dataset dataset = load(std::make_unique<MemorySource<float>>(40, 50, 24, 24, std::move(stored)), options, plenty());
   set_thread_count(0);
   return dataset;

@@ -15,6 +15,7 @@
 #include "sonde/instruments/stem/load/held_source.h"
 #include "sonde/instruments/stem/load/survey.h"
 #include "sonde/instruments/stem/load/zero_in_place.h"
+#include "sonde/instruments/stem/pass/scan_sample.h"
 #include "sonde/instruments/stem/read/calibration.h"
 
 namespace sonde::stem {
@@ -140,12 +141,12 @@ Choice<DType> first_type(Source& source, const PassSettings& settings, const Loa
 }
 
 /// The destination for the layout; empty for layouts without an array.
-Array make_destination(Device device, const PassSettings& settings) {
+Array make_destination(Device device, const PassSettings& settings, const ResidentSettings& resident) {
   const DetectorGrid& grid = settings.detector;
-  if (settings.destination == Destination::frames)
-    return make_frames(device, settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
-  if (settings.destination == Destination::planes)
-    return make_planes(device, settings.scan.positions(), grid.out_rows, grid.out_cols, settings.out);
+  if (resident.destination == Destination::frames)
+    return make_frames(device, settings.scan.positions(), grid.out_rows, grid.out_cols, resident.out);
+  if (resident.destination == Destination::planes)
+    return make_planes(device, settings.scan.positions(), grid.out_rows, grid.out_cols, resident.out);
   return {};
 }
 
@@ -168,10 +169,10 @@ class Loader {
       plan_for(type.value, type.because);
       type = first_type(source_, settings, options);  // of larger bins perhaps
     }
-    settings.out = type.value;
+    state_.resident.out = type.value;
     state_.exactness = {};
-    PassResult result = pass_until_it_fits(type.because);
-    state_.exactness.stored_largest = std::max(result.largest, result.suspects_largest);
+    LoadResult result = pass_until_it_fits(type.because);
+    state_.exactness.stored_largest = std::max(result.pass.largest, result.pass.suspects_largest);
     count_stored(result);
     result = correct(std::move(result), action);
     balance(result, action);
@@ -186,7 +187,7 @@ class Loader {
     const BadPixelAction action = begin(options, budget);
     plan("");
     PassSettings& settings = state_.settings;
-    settings.out = state_.estimate.dtype;
+    state_.resident.out = state_.estimate.dtype;
     settings.batch_bytes = walk_batch_bytes;
     const ScanSample sample = sample_scan(source_, settings, judged_frames);
     state_.sampled_frames = sample.frames;
@@ -220,7 +221,7 @@ class Loader {
     settings.mode = options.bin_mode;
     settings.on_error = options.on_error;
     settings.batch_bytes = batch_bytes;
-    settings.saturate = options.dtype != ResultType::automatic;
+    state_.resident.saturate = options.dtype != ResultType::automatic;
     const BadPixelAction action = state_.options.hot_pixels = resolved(options.hot_pixels, settings.scan);
     const Stopwatch watch;
     sizes_ = sizes_of(source_, settings.scan, options, budget.available_bytes());
@@ -249,9 +250,9 @@ class Loader {
            fact.empty() ? because : fmt::format("chosen again: {}; {}", fact, because));
     PassSettings& settings = state_.settings;
     settings.detector = DetectorGrid::make(acquisition.rows, acquisition.cols, estimate.det_bin, options.edge);
-    settings.destination = estimate.layout == LayoutChoice::frame   ? Destination::frames
-                           : estimate.layout == LayoutChoice::pixel ? Destination::planes
-                                                                    : Destination::none;
+    state_.resident.destination = estimate.layout == LayoutChoice::frame   ? Destination::frames
+                                  : estimate.layout == LayoutChoice::pixel ? Destination::planes
+                                                                           : Destination::none;
     state_.reservation = state_.budget.reserve(estimate.predicted_peak_bytes, "loading " + acquisition.path,
                                                "give " + setting("det_bin", "auto") + ", or more " + setting("memory"));
     if (sizes_.useful_cache_bytes == 0) return;
@@ -271,42 +272,42 @@ class Loader {
     plan(fmt::format("counts need {} ({})", name(type), because));
   }
 
-  PassResult pass() {
+  LoadResult pass() {
     state_.array.free();
-    state_.array = make_destination(stream_.device(), state_.settings);
+    state_.array = make_destination(stream_.device(), state_.settings, state_.resident);
     state_.settings.stage = state_.passes == 0 ? "loading" : "loading again";
     if (!stream_.device().is_cpu()) {
       const auto [way, why] = pass_way(stream_.device(), source_, state_.settings);
       choose(state_.settings.stage, way, why);
     }
-    PassResult result = run_pass(stream_, source_, state_.settings, state_.array);
+    LoadResult result = run_load_pass(stream_, source_, state_.settings, state_.resident, state_.array);
     ++state_.passes;
-    state_.seconds.add(result.seconds);
+    state_.seconds.add(result.pass.seconds);
     return result;
   }
 
   /// Runs the pass, and once more in the type that the exact maximum needs when the first try was too narrow.
-  PassResult pass_until_it_fits(const std::string& because) {
+  LoadResult pass_until_it_fits(const std::string& because) {
     PassSettings& settings = state_.settings;
-    PassResult result = pass();
+    LoadResult result = pass();
     if (!result.overflow) {
-      choose("element type", std::string(name(settings.out)), because);
+      choose("element type", std::string(name(state_.resident.out)), because);
       return result;
     }
-    const auto largest = static_cast<std::uint64_t>(result.largest);
+    const auto largest = static_cast<std::uint64_t>(result.pass.largest);
     if (largest > max_value(DType::u32))
       throw Error(ErrorKind::not_supported,
                   fmt::format("{}: sums of bins reach {}, beyond 32 bits", source_.acquisition().path, largest))
           .hint("give a smaller " + setting("det_bin") + " or " + setting("scan_bin"));
-    const DType tried = settings.out, needed = narrowest_unsigned(largest);
+    const DType tried = state_.resident.out, needed = narrowest_unsigned(largest);
     const Index bin = settings.detector.bin;
     if (exceeds_plan(needed)) plan_for(needed, fmt::format("the largest value is {}", largest));
-    settings.out = needed;
+    state_.resident.out = needed;
     if (settings.detector.bin != bin)  // sums of larger bins are larger
       return pass_until_it_fits(fmt::format("the largest value is {} in bins of {}", largest, bin));
     const std::string fact =
         fmt::format("the largest value is {}; {} was tried first ({})", largest, name(tried), because);
-    if (settings.destination == Destination::none) {  // no element was stored, so none was too large
+    if (state_.resident.destination == Destination::none) {  // no element was stored, so none was too large
       choose("element type", std::string(name(needed)), fact);
       result.overflow = false;
       return result;
@@ -347,16 +348,17 @@ class Loader {
   }
 
   /// What the sample found, with the sums over all frames.
-  [[nodiscard]] std::vector<BadPixel> judged_by_sample(const PassResult& result) const {
+  [[nodiscard]] std::vector<BadPixel> judged_by_sample(const LoadResult& result) const {
     std::vector<BadPixel> found = judged_.pixels;
-    for (BadPixel& pixel : found) pixel.sum = static_cast<const std::uint64_t*>(result.input_sum.data())[flat(pixel)];
+    for (BadPixel& pixel : found)
+      pixel.sum = static_cast<const std::uint64_t*>(result.pass.input_sum.data())[flat(pixel)];
     return found;
   }
 
   /// Finds bad pixels in the exact sums and takes them out: nothing is left to do for suspects, others are zeroed in
   /// place where a pixel is its own bin, else by another pass.
-  PassResult correct(PassResult result, BadPixelAction action) {
-    if (result.input_sum.dtype() != DType::u64) {
+  LoadResult correct(LoadResult result, BadPixelAction action) {
+    if (result.pass.input_sum.dtype() != DType::u64) {
       choose("bad pixels", "not looked for", "the file holds floating-point values, not counts");
       return result;
     }
@@ -366,19 +368,19 @@ class Loader {
     }
     PassSettings& settings = state_.settings;
     const bool by_a_sample = action == BadPixelAction::sampled;
-    state_.bad_pixels = by_a_sample
-                            ? judged_by_sample(result)
-                            : judge(result.input_sum, result.sentinels_per_pixel, static_cast<Index>(result.frames));
+    state_.bad_pixels = by_a_sample ? judged_by_sample(result)
+                                    : judge(result.pass.input_sum, result.pass.sentinels_per_pixel,
+                                            static_cast<Index>(result.pass.frames));
     std::vector<Index> bad, unexpected;
     for (const BadPixel& pixel : state_.bad_pixels) bad.push_back(flat(pixel));
     std::set_difference(bad.begin(), bad.end(), settings.suspects.begin(), settings.suspects.end(),
                         std::back_inserter(unexpected));
     if (bad.size() - unexpected.size() != settings.suspects.size()) {
       settings.suspects.clear();
-      if (settings.out != DType::f32 && !settings.saturate) {
-        const DType needed = narrowest_unsigned(static_cast<std::uint64_t>(result.suspects_largest));
+      if (state_.resident.out != DType::f32 && !state_.resident.saturate) {
+        const DType needed = narrowest_unsigned(static_cast<std::uint64_t>(result.pass.suspects_largest));
         if (exceeds_plan(needed)) plan_for(needed, "a pixel that looked bad is not");
-        settings.out = std::max(settings.out, needed);
+        state_.resident.out = std::max(state_.resident.out, needed);
       }
       return correct(pass_until_it_fits("pixels that looked bad in a few frames are not, over all frames"), action);
     }
@@ -390,7 +392,7 @@ class Loader {
                    ? "hot_pixels is mark"
                    : fmt::format("{} frames do not tell a hot pixel from a sharp spot, {} do; hot_pixels zero sets "
                                  "them to zero",
-                                 result.frames, frames_to_judge_by));
+                                 result.pass.frames, frames_to_judge_by));
       return result;
     }
     for (const BadPixel& pixel : state_.bad_pixels)
@@ -402,16 +404,16 @@ class Loader {
         by_a_sample ? by_sample(judged_.frames) : "exact sums over all frames against their neighbours";
     const DetectorGrid& grid = settings.detector;
     const bool own_bins = grid.bin == 1 && grid.out_pixels() == grid.pixels();
-    const bool may_narrow = settings.out != DType::f32 && !settings.saturate;
-    const bool resident = settings.destination != Destination::none;
+    const bool may_narrow = state_.resident.out != DType::f32 && !state_.resident.saturate;
+    const bool resident = state_.resident.destination != Destination::none;
     if (is_zeroed(action) && unexpected.empty()) {
       choose("bad pixels", fmt::format("{} found, zero", bad.size()), why);
       return result;
     }
     // Clipped elements are not what went into the sums, from which they are taken back.
     if (action == BadPixelAction::zero && own_bins && resident && result.clipped == 0 &&
-        (!may_narrow || largest_without(result.moments, unexpected) > largest_of_narrower(settings.out))) {
-      zero_in_place(unexpected, settings.destination, state_.array, result);
+        (!may_narrow || largest_without(result.moments, unexpected) > largest_of_narrower(state_.resident.out))) {
+      zero_in_place(unexpected, state_.resident.destination, state_.array, result);
       choose("bad pixels", fmt::format("{} found, zeroed in place", bad.size()), why);
       return result;
     }
@@ -421,9 +423,9 @@ class Loader {
     if (may_narrow) {
       const double largest =
           own_bins ? largest_without(result.moments, bad) : sample_scan(source_, settings, sampled_frames).largest;
-      settings.out = std::min(narrowest_unsigned(static_cast<std::uint64_t>(largest)), DType::u32);
+      state_.resident.out = std::min(narrowest_unsigned(static_cast<std::uint64_t>(largest)), DType::u32);
     }
-    return pass_until_it_fits(fmt::format("the largest value was {:.0f} with the bad pixels", result.largest));
+    return pass_until_it_fits(fmt::format("the largest value was {:.0f} with the bad pixels", result.pass.largest));
   }
 
   /// Records the bits of bad pixels that keep their values.
@@ -435,23 +437,23 @@ class Loader {
   }
 
   /// What the file holds, judged by its mask only: pixels that are found bad join the mask of later passes.
-  void count_stored(const PassResult& result) {
+  void count_stored(const LoadResult& result) {
     Ledger& ledger = state_.ledger;
-    ledger.masked = result.masked;
-    ledger.stored = sum_of(result.input_sum);
-    ledger.stored += result.masked;
-    ledger.no_data = result.sentinels;
-    ledger.no_data_frames = result.sentinel_frames;
+    ledger.masked = result.pass.masked;
+    ledger.stored = sum_of(result.pass.input_sum);
+    ledger.stored += result.pass.masked;
+    ledger.no_data = result.pass.sentinels;
+    ledger.no_data_frames = result.pass.sentinel_frames;
     ledger.no_data_pixels = static_cast<std::uint64_t>(std::count_if(
-        result.sentinels_per_pixel.begin(), result.sentinels_per_pixel.end(), [](auto n) { return n > 0; }));
-    ledger.masked_no_data = result.masked_sentinels;
+        result.pass.sentinels_per_pixel.begin(), result.pass.sentinels_per_pixel.end(), [](auto n) { return n > 0; }));
+    ledger.masked_no_data = result.pass.masked_sentinels;
   }
 
   /// Where the values of the frames read went; `result` is that of the last pass.
-  void balance(const PassResult& result, BadPixelAction action) {
+  void balance(const LoadResult& result, BadPixelAction action) {
     Ledger& ledger = state_.ledger;
     const DetectorGrid& grid = state_.settings.detector;
-    ledger.counts = result.input_sum.dtype() == DType::u64;
+    ledger.counts = result.pass.input_sum.dtype() == DType::u64;
     ledger.kept = sum_of(result.moments.total);
     ledger.kept -= result.clipped_counts;
     ledger.clipped = result.clipped_counts;
@@ -465,17 +467,17 @@ class Loader {
         ledger.hot += pixel.sum;
       else if (!is_cut(bad.back()))
         ledger.marked += pixel.sum;
-      if (action == BadPixelAction::interpolate) ledger.interpolated += at(result.input_sum, bad.back());
+      if (action == BadPixelAction::interpolate) ledger.interpolated += at(result.pass.input_sum, bad.back());
     }
     const bool zeroed = is_zeroed(action);
     for (Index pixel = 0; pixel < grid.pixels(); ++pixel)
       if (is_cut(pixel) && !(zeroed && std::binary_search(bad.begin(), bad.end(), pixel)))
-        ledger.cut += at(result.input_sum, pixel);
-    ledger.frames_read = result.frames;
-    ledger.frames_unread = static_cast<std::uint64_t>(source_.acquisition().frames) - result.frames;
-    ledger.frames_broken = result.failed.size();
+        ledger.cut += at(result.pass.input_sum, pixel);
+    ledger.frames_read = result.pass.frames;
+    ledger.frames_unread = static_cast<std::uint64_t>(source_.acquisition().frames) - result.pass.frames;
+    ledger.frames_broken = result.pass.failed.size();
     ledger.empty_positions =
-        static_cast<std::uint64_t>(std::count(result.valid.begin(), result.valid.end(), std::uint8_t{0}));
+        static_cast<std::uint64_t>(std::count(result.pass.valid.begin(), result.pass.valid.end(), std::uint8_t{0}));
     if (ledger.counts && ledger.unexplained() != 0)
       log_warning(fmt::format("{}: {:.0f} counts are not accounted for: an error of this program",
                               source_.acquisition().path, ledger.unexplained()));
@@ -543,30 +545,31 @@ class Loader {
       for (std::size_t i = 0; i < state_.mask_bits.size(); ++i) state_.mask_bits[i] |= flagged_bits_[i];
   }
 
-  void finish(PassResult result) {
+  void finish(LoadResult result) {
     PassSettings& settings = state_.settings;
     finish_masks();
     Exactness& exactness = state_.exactness;
-    exactness.largest = result.largest;
-    exactness.narrowest =
-        settings.out == DType::f32 ? DType::f32 : narrowest_unsigned(static_cast<std::uint64_t>(result.largest));
-    exactness.sentinels = result.sentinels;
-    exactness.masked_sentinels = result.masked_sentinels;
-    exactness.saturated = result.saturated;
+    exactness.largest = result.pass.largest;
+    exactness.narrowest = state_.resident.out == DType::f32
+                              ? DType::f32
+                              : narrowest_unsigned(static_cast<std::uint64_t>(result.pass.largest));
+    exactness.sentinels = result.pass.sentinels;
+    exactness.masked_sentinels = result.pass.masked_sentinels;
+    exactness.saturated = result.pass.saturated;
     exactness.clipped = result.clipped;
-    exactness.failed_frames = result.failed.size();
-    state_.missing_per_pixel = std::move(result.sentinels_per_pixel);
+    exactness.failed_frames = result.pass.failed.size();
+    state_.missing_per_pixel = std::move(result.pass.sentinels_per_pixel);
     for (std::size_t i = 0; i < state_.missing_per_pixel.size(); ++i)
       if (mask_bit::is_bad(settings.mask_bits[i])) state_.missing_per_pixel[i] = 0;
     state_.moments = std::move(result.moments);
-    state_.valid = std::move(result.valid);
-    state_.failed = std::move(result.failed);
-    state_.stored_bytes = result.stored_bytes;
-    state_.content_hash = result.content_hash;
-    state_.estimate.dtype = settings.out;
+    state_.valid = std::move(result.pass.valid);
+    state_.failed = std::move(result.pass.failed);
+    state_.stored_bytes = result.pass.stored_bytes;
+    state_.content_hash = result.pass.content_hash;
+    state_.estimate.dtype = state_.resident.out;
     if (exactness.clipped > 0)
       log_warning(
-          fmt::format("{} values exceed {} and were set to its maximum", exactness.clipped, name(settings.out)));
+          fmt::format("{} values exceed {} and were set to its maximum", exactness.clipped, name(state_.resident.out)));
     if (const Ledger& ledger = state_.ledger; !ledger.counts && ledger.no_data > 0)
       log_warning(
           fmt::format("{}: {} values in {} pixels of {} frames are not finite (NaN or infinity): taken as no "

@@ -10,8 +10,8 @@
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/options/fields.h"
 #include "sonde/instruments/stem/correct/bad_pixels.h"
-#include "sonde/instruments/stem/load/grid.h"
-#include "sonde/instruments/stem/load/pass.h"
+#include "sonde/instruments/stem/pass/cleaning.h"
+#include "sonde/instruments/stem/pass/grid.h"
 #include "sonde/instruments/stem/read/source.h"
 
 namespace sonde::stem {

@@ -8,7 +8,7 @@
 #include "sonde/engine/base/sampling.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/load/dataset.h"
-#include "sonde/instruments/stem/load/memory_source.h"
+#include "sonde/instruments/stem/pass/memory_source.h"
 #include "tests/support/budget.h"
 #include "tests/support/errors.h"
 

@@ -16,9 +16,8 @@ PatternPreview::PatternPreview(const std::string& path, const LoadOptions& optio
   settings_.mask_bits = mask_of(acquisition, options);
   settings_.mode = options.bin_mode;
   settings_.on_error = options.on_error;
-  settings_.out = acquisition.stored == DType::f32 || options.bin_mode == BinMode::mean ? DType::f32 : DType::u32;
-  settings_.saturate = true;  // for a first look: a sum beyond 32 bits is an error of the load itself
-  settings_.destination = Destination::frames;
+  resident_.out = acquisition.stored == DType::f32 || options.bin_mode == BinMode::mean ? DType::f32 : DType::u32;
+  resident_.saturate = true;  // for a first look: a sum beyond 32 bits is an error of the load itself
   settings_.stage = "preview";
 }
 
@@ -27,9 +26,9 @@ Array PatternPreview::pattern(Index scan_row, Index scan_col) {
   if (scan_row < 0 || scan_col < 0 || scan_row >= scan.out_rows || scan_col >= scan.out_cols)
     throw Error(ErrorKind::bad_input, fmt::format("scan position {},{} is outside the scan of {} x {}", scan_row,
                                                   scan_col, scan.out_rows, scan.out_cols));
-  Array pattern(Device::cpu(), {settings_.detector.out_rows, settings_.detector.out_cols}, settings_.out);
+  Array pattern(Device::cpu(), {settings_.detector.out_rows, settings_.detector.out_cols}, resident_.out);
   const std::lock_guard lock(mutex_);
-  (void)run_pass(*source_, part_of(settings_, {scan_row, scan_row + 1, scan_col, scan_col + 1}), pattern);
+  decode_frames(*source_, part_of(settings_, {scan_row, scan_row + 1, scan_col, scan_col + 1}), resident_, pattern);
   return pattern;
 }
 

@@ -7,7 +7,7 @@
 
 #include "sonde/engine/array/array.h"
 #include "sonde/instruments/stem/load/load_options.h"
-#include "sonde/instruments/stem/load/pass.h"
+#include "sonde/instruments/stem/load/load_pass.h"
 #include "sonde/instruments/stem/read/source.h"
 
 namespace sonde::stem {
@@ -27,6 +27,7 @@ class PatternPreview {
   std::mutex mutex_;
   std::unique_ptr<Source> source_;
   PassSettings settings_;
+  ResidentSettings resident_;
 };
 
 }  // namespace sonde::stem

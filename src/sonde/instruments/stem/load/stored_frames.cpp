@@ -7,8 +7,8 @@
 #include "sonde/engine/base/interrupt.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/report/progress.h"
-#include "sonde/instruments/stem/load/batch_feed.h"
 #include "sonde/instruments/stem/load/dataset_state.h"
+#include "sonde/instruments/stem/pass/batch_feed.h"
 
 namespace sonde::stem {
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "sonde/instruments/stem/load/memory_source.h"
+#include "sonde/instruments/stem/pass/memory_source.h"
 #include "tests/support/budget.h"
 #include "tests/support/errors.h"
 

@@ -54,7 +54,7 @@ void zero_on_host(std::span<const Index> pixels, Destination destination, Array&
 
 }  // namespace
 
-void zero_in_place(std::span<const Index> pixels, Destination destination, Array& array, PassResult& result) {
+void zero_in_place(std::span<const Index> pixels, Destination destination, Array& array, LoadResult& result) {
   Moments& moments = result.moments;
   if (array.device().is_cpu()) {
     zero_on_host(pixels, destination, array, moments);
@@ -67,7 +67,7 @@ void zero_in_place(std::span<const Index> pixels, Destination destination, Array
   auto* most = static_cast<std::uint64_t*>(moments.pattern_max.data());
   auto* nonzero = static_cast<std::uint64_t*>(moments.nonzero.data());
   for (const Index pixel : pixels) sum[pixel] = most[pixel] = nonzero[pixel] = 0;
-  result.largest = static_cast<double>(*std::max_element(most, most + moments.pattern_max.count()));
+  result.pass.largest = static_cast<double>(*std::max_element(most, most + moments.pattern_max.count()));
 }
 
 }  // namespace sonde::stem

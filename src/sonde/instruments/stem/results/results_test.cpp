@@ -9,7 +9,7 @@
 #include "sonde/engine/io/npy.h"
 #include "sonde/engine/io/tiff.h"
 #include "sonde/engine/report/json.h"
-#include "sonde/instruments/stem/load/memory_source.h"
+#include "sonde/instruments/stem/pass/memory_source.h"
 #include "sonde/instruments/stem/results/convert.h"
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "sonde/instruments/stem/results/output_path.h"

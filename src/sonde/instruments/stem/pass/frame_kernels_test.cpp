@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sonde/instruments/stem/load/frame_kernels.h"
+#include "sonde/instruments/stem/pass/frame_kernels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -119,6 +119,7 @@ TYPED_TEST(FrameKernelsOf, StoringClipsAndTellsTheLargest) {
     const auto frame = TestFixture::random(1000, 4);
     const TypeParam largest = *std::max_element(frame.begin(), frame.end());
     std::vector<std::uint8_t> narrow(frame.size());
+    EXPECT_EQ(frame_kernels<TypeParam>(level).largest(frame.data(), 1000), largest);
     EXPECT_EQ(frame_kernels<TypeParam>(level).store_u8(frame.data(), 1000, narrow.data()), largest);
     std::vector<float> real(frame.size());
     EXPECT_EQ(frame_kernels<TypeParam>(level).store_f32(frame.data(), 1000, real.data()), largest);

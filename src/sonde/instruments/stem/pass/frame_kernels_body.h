@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Included once by each frame_kernels_<level>.cpp with SONDE_LEVEL set to a namespace name. Only plain loops and no
 // standard library: an inline function shared with other files could be merged across instruction sets by the linker.
-#include "sonde/instruments/stem/load/frame_kernels.h"
+#include "sonde/instruments/stem/pass/frame_kernels.h"
 
 namespace sonde::stem::cpu::SONDE_LEVEL {
 namespace {
@@ -69,7 +69,7 @@ template <class T, class Lane, int Count>
 void add_statistics_of(const T* __restrict__ frames, Index n, sum_of<T>* __restrict__ sum, T* __restrict__ largest,
                        std::uint32_t* __restrict__ nonzero) {
   for (Index i = 0; i < n; ++i) {
-    Lane s = 0;
+    Lane s = is_count<T> ? Lane(0) : static_cast<Lane>(sum[i]);
     T most = largest[i];
     T hits = 0;
     for (int k = 0; k < Count; ++k) {
@@ -78,7 +78,7 @@ void add_statistics_of(const T* __restrict__ frames, Index n, sum_of<T>* __restr
       most = value > most ? value : most;
       hits = static_cast<T>(hits + (value != 0 ? T(1) : T(0)));
     }
-    sum[i] += s;
+    sum[i] = is_count<T> ? sum[i] + s : static_cast<sum_of<T>>(s);
     largest[i] = most;
     nonzero[i] += static_cast<std::uint32_t>(hits);
   }
@@ -101,9 +101,9 @@ void add_statistics(const T* frames, int count, Index n, T most, sum_of<T>* sum,
 template <class T, int Count>
 void add_sum_of(const T* __restrict__ frames, Index n, sum_of<T>* __restrict__ sum) {
   for (Index i = 0; i < n; ++i) {
-    typename ShortSumOf<T>::type s = 0;
+    typename ShortSumOf<T>::type s = is_count<T> ? 0 : static_cast<typename ShortSumOf<T>::type>(sum[i]);
     for (int k = 0; k < Count; ++k) s += frames[k * n + i];
-    sum[i] += s;
+    sum[i] = is_count<T> ? sum[i] + s : static_cast<sum_of<T>>(s);
   }
 }
 
@@ -247,6 +247,7 @@ T store_f32(const T* frame, Index n, float* to) {
 template <class T>
 constexpr FrameKernels<T> table{clear_sentinels<T>,
                                 count_above<T>,
+                                largest_of<T>,
                                 add_statistics<T>,
                                 add_sum<T>,
                                 moments<T>,

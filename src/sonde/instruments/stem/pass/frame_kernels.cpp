@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sonde/instruments/stem/load/frame_kernels.h"
+#include "sonde/instruments/stem/pass/frame_kernels.h"
 
 #include <type_traits>
 

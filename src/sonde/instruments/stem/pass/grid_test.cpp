@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sonde/instruments/stem/load/grid.h"
+#include "sonde/instruments/stem/pass/grid.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "sonde/instruments/stem/load/memory_source.h"
+#include "sonde/instruments/stem/pass/memory_source.h"
 #include "tests/support/errors.h"
 
 namespace sonde::stem {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "sonde/engine/io/feed.h"
-#include "sonde/instruments/stem/load/grid.h"
+#include "sonde/instruments/stem/pass/grid.h"
 #include "sonde/instruments/stem/read/source.h"
 
 namespace sonde::stem {

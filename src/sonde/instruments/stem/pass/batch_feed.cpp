@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sonde/instruments/stem/load/batch_feed.h"
+#include "sonde/instruments/stem/pass/batch_feed.h"
 
 #include <xxhash.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sonde/instruments/stem/load/grid.h"
+#include "sonde/instruments/stem/pass/grid.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: the plain loops of the loading pass over one frame, compiled for three x86-64 levels.
+// The plain loops of the pass over one frame, compiled for three x86-64 levels.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,10 @@ struct FrameKernels {
   /// pixel.
   Index (*clear_sentinels)(T* frame, Index n, T sentinel, std::uint32_t* per_pixel);
   Index (*count_above)(const T* frame, Index n, T limit);
-  /// Adds `frames` (any number of them, `n` apart), none above `most`, to sum, largest and nonzero.
+  /// The largest element, at least 0.
+  T (*largest)(const T* frame, Index n);
+  /// Adds `frames` (any number of them, `n` apart), none above `most`, to sum, largest and nonzero. Floats are added
+  /// one after the other, so that it does not matter how many are given together.
   void (*add_statistics)(const T* frames, int count, Index n, T most, sum_of<T>* sum, T* largest,
                          std::uint32_t* nonzero);
   /// Adds frames only to sum.
