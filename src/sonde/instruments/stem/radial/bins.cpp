@@ -246,9 +246,11 @@ BinShares share_among_bins(const RadialGeometry& geometry, const RadialBins& bin
 
 double farthest(const RadialGeometry& geometry) {
   const Plane plane(geometry);
-  const auto row = static_cast<double>(geometry.rows - 1), col = static_cast<double>(geometry.cols - 1);
+  const double top = -0.5, left = -0.5, below = static_cast<double>(geometry.rows) - 0.5,
+               right = static_cast<double>(geometry.cols) - 0.5;
   double most = 0;
-  for (const PlanePoint corner : {plane.at(0, 0), plane.at(0, col), plane.at(row, 0), plane.at(row, col)})
+  for (const PlanePoint corner :
+       {plane.at(top, left), plane.at(top, right), plane.at(below, left), plane.at(below, right)})
     most = std::max(most, radius_of(corner));
   return most;
 }

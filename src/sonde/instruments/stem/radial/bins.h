@@ -62,7 +62,7 @@ struct BinShares {
 [[nodiscard]] BinShares share_among_bins(const RadialGeometry& geometry, const RadialBins& bins, PixelSplit split,
                                          std::span<const std::uint8_t> good);
 
-/// The largest distance of a pixel's centre from the centre of the geometry.
+/// The largest distance of a pixel's corner from the centre of the geometry.
 [[nodiscard]] double farthest(const RadialGeometry& geometry);
 
 }  // namespace sonde::stem

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/radial/radial_options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <numbers>
+#include <string_view>
+#include <vector>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/setting.h"
+#include "sonde/engine/base/text.h"
+
+namespace sonde::stem {
+namespace {
+
+Ellipse parse_ellipse(std::string_view text, std::string_view where) {
+  if (text.empty()) return {};
+  double values[3] = {};
+  const std::vector<std::string> parts = split(std::string(text), ',');
+  bool numbers = parts.size() == 3;
+  for (std::size_t i = 0; numbers && i < 3; ++i) {
+    const std::string& part = parts[i];
+    const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), values[i]);
+    numbers = problem == std::errc() && end == part.data() + part.size() && std::isfinite(values[i]);
+  }
+  if (!numbers || !(values[0] > 0) || !(values[1] > 0))
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: \"{}\"; expected A,B,DEGREES with two lengths above 0", where, text));
+  return {values[0], values[1], values[2] * std::numbers::pi / 180};
+}
+
+void check_ellipse(std::string_view text, std::string_view where) { (void)parse_ellipse(text, where); }
+
+}  // namespace
+
+Ellipse RadialOptions::ellipse_asked() const { return parse_ellipse(ellipse, setting("ellipse")); }
+
+void RadialOptions::describe(Fields& fields) {
+  fields.heading("Rings");
+  fields.add("centre", centre,
+             {.help = "centre of the pattern in pixels after binning; auto finds it in the mean pattern",
+              .metavar = "ROW,COL|auto",
+              .alias = "center"});
+  fields.choice("centre_method", centre_method,
+                {{"edge", CentreMethod::edge},
+                 {"threshold", CentreMethod::threshold},
+                 {"plateau", CentreMethod::plateau},
+                 {"com", CentreMethod::com},
+                 {"friedel", CentreMethod::friedel}},
+                {.help = "how the centre is found", .alias = "center_method"});
+  fields.add("bins", bins,
+             {.help = "rings of equal width; else one for each pixel of radius", .min = 1, .max = 100'000});
+  fields.choice("unit", unit,
+                {{"auto", RadialUnit::automatic},
+                 {"px", RadialUnit::px},
+                 {"mrad", RadialUnit::mrad},
+                 {"1/A", RadialUnit::inverse_angstrom}},
+                {.help = "of radii, given and written; auto: 1/A where it is known, else mrad, else px"});
+  fields.add("inner", inner, {.help = "inner radius of the first ring, in that unit", .min = 0});
+  fields.add("outer", outer, {.help = "outer radius of the last ring; else the farthest pixel is in it", .min = 0});
+  fields.add("azimuth", azimuth,
+             {.help = "sectors of each ring, the first from the columns toward the rows; 1: whole rings",
+              .min = 1,
+              .max = 3600});
+  fields.add("ellipse", ellipse,
+             {.help = "shape of a ring on the detector: semi-axes (their ratio counts) and the angle of the first one "
+                      "from the columns toward the rows",
+              .metavar = "A,B,DEGREES",
+              .check = check_ellipse});
+  fields.choice("split", split, {{"none", PixelSplit::none}, {"bbox", PixelSplit::bbox}, {"full", PixelSplit::full}},
+                {.help = "how a pixel on an edge is shared: none: its centre decides; bbox: by the radii of its "
+                         "corners; full: by area"});
+  fields.heading("");
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sonde/engine/options/fields.h"
+#include "sonde/instruments/stem/correct/centre.h"
+#include "sonde/instruments/stem/radial/bins.h"
+
+namespace sonde::stem {
+
+/// What radii are measured in. automatic: 1/Angstrom where it is known, else mrad, else px.
+enum class RadialUnit { automatic, px, mrad, inverse_angstrom };
+
+/// Which rings and sectors, and about what.
+struct RadialOptions {
+  std::string centre = "auto";  ///< "auto" or "ROW,COL" in resident (binned) pixels
+  CentreMethod centre_method = CentreMethod::edge;
+  std::string ellipse;          ///< "A,B,DEGREES", or empty for circles
+  std::optional<Index> bins;    ///< unset: one for each pixel of radius
+  double inner = 0;             ///< in the unit
+  std::optional<double> outer;  ///< in the unit; unset: as far as the detector goes
+  RadialUnit unit = RadialUnit::automatic;
+  Index azimuth = 1;
+  PixelSplit split = PixelSplit::full;
+
+  void describe(Fields& fields);
+  /// Throws Error(usage) for a text that is none.
+  [[nodiscard]] Ellipse ellipse_asked() const;
+};
+
+}  // namespace sonde::stem

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/setting.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/run/write_charts.h"
+#include "sonde/instruments/stem/radial/radial_result.h"
+#include "sonde/instruments/stem/results/output_path.h"
+#include "sonde/instruments/stem/verbs/load_text.h"
+#include "sonde/instruments/stem/verbs/scan_input.h"
+#include "sonde/instruments/stem/verbs/verbs.h"
+
+namespace sonde::stem {
+namespace {
+
+struct RadialCommandOptions {
+  std::string input;
+  std::string output, plot;
+  RadialOptions radial;
+  LoadOptions load;
+  void describe(Fields& fields) {
+    fields.positional("input", input, {.help = "a scan", .array = true});
+    fields.add("output", output,
+               {.help = "write the profiles to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
+    fields.add("plot", plot, {.help = "draw the profile of the mean pattern", .metavar = "FILE.png|.pdf|.svg"});
+    radial.describe(fields);
+    load.layout = LayoutChoice::file;  // frames are read twice, and none is held
+    load.describe_without({"layout", "dtype", "bin_mode", "rotation", "scan_step"}, fields);
+  }
+};
+
+/// What was asked for, without what depends on the machine: equal commands give equal files.
+std::string command_of(const Run& run) {
+  std::string command = "sonde stem radial";
+  for (const Field& field : run.settings().all())
+    if (run.given(field.key) && !field.positional && field.key != "output" && field.key != "plot")
+      command += " " + field.key + "=" + field.text();
+  return command;
+}
+
+void run_radial(const RadialCommandOptions& options, Run& run) {
+  if (options.plot.empty()) run.require_output(options.output);
+  if (!options.output.empty()) require_place(options.output);
+  require_plot(options.plot);
+  (void)options.radial.ellipse_asked();
+  const LoadPreview preview = preview_input(options.input, options.load, run);
+  (void)radial_scale(preview.acquisition.path, preview.acquisition.calibration, preview.estimate.det_bin,
+                     options.radial.unit);
+  for (const std::string& file : {options.output, options.plot})
+    if (!file.empty()) require_not_input(file, preview.acquisition);
+  if (run.dry_run()) {
+    run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
+    run.show_memory(preview.estimate.memory(), run.budget());
+    return;
+  }
+  const Dataset dataset = load_input(options.input, options.load, run);
+  say_result(run, dataset);
+  report_load(run, dataset);
+  auto phase = run.report().phase("radial profiles");
+  const RadialResult result = make_radial(dataset, options.radial, run.host_budget());
+  phase.end();
+  run.results()["radial"] = result.to_value();
+  for (const std::string& line : result.lines()) run.say(line);
+  for (const std::string& warning : result.warnings) log_warning(warning);
+  run.give(result.contents(command_of(run)), options.output);
+  if (!options.output.empty()) run.say("wrote     " + options.output);
+  if (!options.plot.empty()) draw(result.chart(), options.plot, run);
+}
+
+}  // namespace
+
+Verb radial_verb() {
+  return {.name = "stem radial",
+          .summary = "Average each pattern over rings, or over rings and sectors",
+          .details =
+              "The mean counts of a pixel by its distance from the centre of the pattern, for every scan position and "
+              "for the mean pattern of the scan, with the variance that the counts themselves give. A first walk over "
+              "the frames finds bad pixels and the centre, a second one sums; none is held.\n\n"
+              "Rings may be ellipses (" +
+              setting("ellipse") + "), be cut into sectors (" + setting("azimuth") +
+              "), and have radii in 1/A, mrad or px (" + setting("unit") +
+              "). Bins without a good pixel are NaN, and so are positions without a frame.",
+          .examples = {{"sonde stem radial scan_master.h5 -o profiles.h5 --plot profile.png",
+                        "Rings of one pixel, and a picture"},
+                       {"sonde stem radial scan_master.h5 --bins 100 --inner 0.2 --outer 1.2 --unit 1/A -o profiles.h5",
+                        "A hundred rings between two spacings"},
+                       {"sonde stem radial scan_master.h5 --azimuth 36 --ellipse 1.02,1,30 --plot cake.png",
+                        "Sectors of ten degrees, for an elliptical distortion"},
+                       {"sonde stem radial scan.npy --centre 63.5,64.2 --split none -o profiles.npz",
+                        "Whole pixels about a given centre"}},
+          .plans = true,
+          .watched = Watched{},
+          .invoke = invocation<RadialCommandOptions, run_radial>};
+}
+
+}  // namespace sonde::stem
