@@ -136,6 +136,7 @@ TABLE = {
     "stem load": (["{scan}"], {"output": "{out}/summary.h5", "det_bin": 2}),
     "stem image": (["{scan}"], {"detector": ["bf", "adf"], "output": "{out}/images/"}),
     "stem phase": (["{scan}"], {"output": "{out}/phase.h5"}),
+    "stem radial": (["{scan}"], {"output": "{out}/radial.h5", "azimuth": 4}),
     "stem convert": (["{scan}"], {"output": "{out}/scan.npy"}),
     "stem simulate": (["{out}/s_master.h5"], {"scan_shape": "4,4", "detector_shape": "32,32", "disk_radius": 5}),
     "ptycho run": (["{folder}/recon.toml"], {"output": "{out}/r.h5"}),

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
@@ -209,7 +210,9 @@ Chart RadialResult::chart() const {
   const RadialBins& bins = plan.bins();
   Facet profile;
   profile.title = "Mean pattern of the scan";
-  profile.x = {.title = "radius", .unit = scale.unit};
+  const Axis radius{
+      .title = "radius", .unit = scale.unit, .low = bins.inner * scale.per_px, .high = bins.outer * scale.per_px};
+  profile.x = radius;
   profile.y = {.title = "counts of a pixel", .log = true};
   Series series{.name = "", .mark = Mark::lines};
   std::vector<double> decades;
@@ -231,8 +234,9 @@ Chart RadialResult::chart() const {
   if (bins.angles == 1) return chart;
   Facet cake;
   cake.title = "By angle";
-  cake.x = {.title = "radius", .unit = scale.unit};
-  cake.y = {.title = "angle", .unit = "degrees"};
+  cake.x = radius;
+  cake.y = {.title = "angle", .unit = "degrees", .low = 0, .high = 360};
+  for (int quarter = 0; quarter <= 4; ++quarter) cake.y.ticks.push_back({90.0 * quarter, std::to_string(90 * quarter)});
   HeightMap map;
   map.title = "log10 of counts of a pixel";
   for (Index ring = 0; ring < bins.radii; ++ring) map.x.push_back(bins.radius(ring) * scale.per_px);

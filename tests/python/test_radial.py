@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Radial profiles beside NumPy's bincount, from files through the program to arrays."""
+
+import numpy as np
+import pytest
+
+import sonde
+
+SHAPE = (3, 4, 30, 37)
+CENTRE = (13.3, 18.9)
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return np.random.default_rng(3).poisson(40, SHAPE).astype(np.uint16)
+
+
+def radius_and_angle():
+    row, col = np.mgrid[: SHAPE[2], : SHAPE[3]]
+    y, x = row - CENTRE[0], col - CENTRE[1]
+    return np.hypot(y, x), np.arctan2(y, x) % (2 * np.pi)
+
+
+def by_bincount(counts, bins, outer, angles=1):
+    radius, angle = radius_and_angle()
+    bin_of = (radius / outer * bins).astype(int) * angles + (angle / (2 * np.pi) * angles).astype(int)
+    inside = radius < outer
+    sums = np.stack([np.bincount(bin_of[inside], frame[inside], minlength=bins * angles) for frame in counts.reshape(-1, *SHAPE[2:])])
+    return sums, np.bincount(bin_of[inside], minlength=bins * angles)
+
+
+@pytest.mark.parametrize("angles", [1, 6])
+def test_whole_pixels_are_numpys_bincount(counts, tmp_path, angles):
+    np.save(tmp_path / "counts.npy", counts)
+    made = sonde.stem.radial(tmp_path / "counts.npy", centre="13.3,18.9", split="none", bins=9, outer=12.5, azimuth=angles, hot_pixels="none")
+    sums, area = by_bincount(counts, 9, 12.5, angles)
+    shape = SHAPE[:2] + ((9, angles) if angles > 1 else (9,))
+    np.testing.assert_array_equal(made["radial/area"].ravel(), area)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(made["radial/mean"], (sums / area).astype(np.float32).reshape(shape))
+        np.testing.assert_array_equal(made["radial/variance"], (sums / area**2).astype(np.float32).reshape(shape))
+        np.testing.assert_allclose(made["radial/mean_of_scan"].ravel(), sums.mean(0) / area, rtol=1e-13)
+
+
+def test_poisson_counts_scatter_as_stated(counts):
+    """Of one rate everywhere the profiles of 12 positions scatter by their variance."""
+    made = sonde.stem.radial(counts, centre="13.3,18.9", bins=12, outer=12, hot_pixels="none")
+    pulls = (made["radial/mean"] - 40) / np.sqrt(made["radial/variance"])
+    assert 0.8 < np.std(pulls) < 1.2  # 144 of them: 6 % by chance
+
+
+def test_floating_point_frames_have_no_variance(counts):
+    made = sonde.stem.radial(counts.astype(np.float32) / 3, centre="13.3,18.9", bins=9, outer=12.5, split="none", hot_pixels="none")
+    assert "radial/variance" not in made.variables
+    sums, area = by_bincount(counts / 3, 9, 12.5)
+    np.testing.assert_allclose(made["radial/mean"].reshape(12, 9), sums / area, rtol=1e-6)
+
+
+def test_a_unit_without_its_calibration_is_refused(counts):
+    with pytest.raises(sonde.Error, match="the reciprocal size of a detector pixel is not known.*\n.*voltage"):
+        sonde.stem.radial(counts, unit="1/A", centre="13,18")
