@@ -10,7 +10,7 @@
 #include <random>
 
 #include "sonde/engine/device/parallel.h"
-#include "sonde/instruments/stem/load/memory_source.h"
+#include "sonde/instruments/stem/pass/memory_source.h"
 #include "sonde/instruments/stem/pass/pass.h"
 #include "sonde/instruments/stem/radial/radial_profiles.h"
 #include "tests/support/errors.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <memory>
 
-#include "sonde/instruments/stem/load/memory_source.h"
+#include "sonde/instruments/stem/pass/memory_source.h"
 #include "tests/support/errors.h"
 
 namespace sonde::stem {
