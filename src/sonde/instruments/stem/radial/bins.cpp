@@ -182,10 +182,12 @@ void check(const RadialGeometry& geometry, const RadialBins& bins, std::span<con
                 fmt::format("an ellipse of semi-axes {} and {} has no area", ellipse.a, ellipse.b))
         .hint("give two positive lengths and an angle");
   if (bins.radii < 1 || bins.angles < 1)
-    throw Error(ErrorKind::bad_input, fmt::format("{} radii and {} angles are no bins", bins.radii, bins.angles));
+    throw Error(ErrorKind::bad_input,
+                fmt::format("bins must be at least one radius and one angle, not {} and {}", bins.radii, bins.angles));
   if (!(bins.inner >= 0) || !(bins.outer > bins.inner) || !std::isfinite(bins.outer))
-    throw Error(ErrorKind::bad_input, fmt::format("radii from {} to {} px are no range", bins.inner, bins.outer))
-        .hint("the outer radius must be larger than the inner one");
+    throw Error(ErrorKind::bad_input, fmt::format("the outer radius ({1} px) is not larger than the inner one ({0} px)",
+                                                  bins.inner, bins.outer))
+        .hint("give radii of at least 0, the outer one larger");
   if (!good.empty() && static_cast<Index>(good.size()) != geometry.rows * geometry.cols)
     throw Error(ErrorKind::bad_input,
                 fmt::format("{} good pixels for a detector of {} x {}", good.size(), geometry.rows, geometry.cols));
@@ -238,7 +240,7 @@ BinShares share_among_bins(const RadialGeometry& geometry, const RadialBins& bin
     shares.first.push_back(static_cast<std::uint32_t>(shares.bin.size()));
   }
   if (shares.bin.empty())
-    throw Error(ErrorKind::bad_input, fmt::format("no good pixel lies between {} and {} px from row {}, column {}",
+    throw Error(ErrorKind::bad_input, fmt::format("no good pixel between {} and {} px from row {}, column {}",
                                                   bins.inner, bins.outer, geometry.row, geometry.col))
         .hint("give other radii or another centre");
   return shares;

@@ -164,12 +164,12 @@ TEST(RadialBins, SayWhatIsWrong) {
   const auto error = [](const RadialGeometry& geometry, const RadialBins& bins, std::vector<std::uint8_t> good = {}) {
     return error_of(ErrorKind::bad_input, [&] { (void)share_among_bins(geometry, bins, PixelSplit::none, good); });
   };
-  EXPECT_THAT(error(plain, {0, 0, 5}), HasSubstr("0 radii and 1 angles are no bins"));
-  EXPECT_THAT(error(plain, {4, 5, 5}), HasSubstr("radii from 5 to 5 px are no range"));
-  EXPECT_THAT(error(plain, {4, 0, std::nan("")}), HasSubstr("are no range"));
+  EXPECT_THAT(error(plain, {0, 0, 5}), HasSubstr("bins must be at least one radius and one angle, not 0 and 1"));
+  EXPECT_THAT(error(plain, {4, 5, 5}), HasSubstr("the outer radius (5 px) is not larger than the inner one (5 px)"));
+  EXPECT_THAT(error(plain, {4, 0, std::nan("")}), HasSubstr("is not larger"));
   EXPECT_THAT(error({rows, cols, std::nan(""), 3}, {4, 0, 5}), HasSubstr("the centre of the rings is not a number"));
   EXPECT_THAT(error({rows, cols, 3, 3, {1, 0, 0}}, {4, 0, 5}), HasSubstr("semi-axes 1 and 0 has no area"));
-  EXPECT_THAT(error({rows, cols, 3, 3}, {4, 40, 50}), HasSubstr("no good pixel lies between 40 and 50 px"));
+  EXPECT_THAT(error({rows, cols, 3, 3}, {4, 40, 50}), HasSubstr("no good pixel between 40 and 50 px"));
   EXPECT_THAT(error(plain, {4, 0, 5}, {1, 1}), HasSubstr("2 good pixels for a detector of 11 x 16"));
   EXPECT_THAT(error(plain, {100'000, 0, 5, 1000}), HasSubstr("more bins than a pattern has pixels"));
   EXPECT_THAT(error_of(ErrorKind::usage, [] { (void)parse_pixel_split("ful"); }), HasSubstr("full"));

@@ -45,8 +45,9 @@ RadialBins bins_of(const RadialGeometry& geometry, const RadialOptions& options,
   bins.outer = options.outer ? *options.outer / scale.per_px : std::floor(farthest(geometry)) + 1;
   const double width = bins.outer - bins.inner;
   if (!(width > 0))
-    throw Error(ErrorKind::bad_input, fmt::format("radii from {:g} to {:g} {} are no range", options.inner,
-                                                  bins.outer * scale.per_px, scale.unit))
+    throw Error(ErrorKind::bad_input,
+                fmt::format("the outer radius ({1:g} {2}) is not larger than the inner one ({0:g} {2})", options.inner,
+                            bins.outer * scale.per_px, scale.unit))
         .hint(setting("outer") + " must be larger than " + setting("inner"));
   bins.radii = options.bins ? *options.bins : std::clamp<Index>(static_cast<Index>(std::ceil(width)), 1, 100'000);
   bins.angles = options.azimuth;
@@ -163,7 +164,7 @@ std::vector<std::string> RadialResult::lines() const {
       fmt::format("rings     {} from {:.4g} to {:.4g} {}, split {}", plan.bins().radii,
                   plan.bins().inner * scale.per_px, plan.bins().outer * scale.per_px, scale.unit, name(plan.split()))};
   if (plan.bins().angles > 1) lines.back() += fmt::format(", {} sectors", plan.bins().angles);
-  lines.push_back(fmt::format("counts    {:.2f} % of those in good pixels lie in the rings", 100 * inside));
+  lines.push_back(fmt::format("counts    {:.2f} % of those in good pixels are in the rings", 100 * inside));
   return lines;
 }
 

@@ -150,7 +150,8 @@ TEST(RadialResult, RefusesWhatDoesNotFit) {
       HasSubstr("radial profiles"));
   RadialOptions options = about_the_centre();
   options.outer = 0.25;
-  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)radial_of(dataset, options); }), HasSubstr("are no range"));
+  EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)radial_of(dataset, options); }),
+              HasSubstr("is not larger than the inner one"));
 }
 
 }  // namespace

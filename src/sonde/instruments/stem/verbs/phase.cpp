@@ -13,6 +13,7 @@
 #include "sonde/instruments/stem/phase/phase_picture.h"
 #include "sonde/instruments/stem/phase/phase_result.h"
 #include "sonde/instruments/stem/results/output_path.h"
+#include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
 #include "sonde/instruments/stem/verbs/scan_input.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
@@ -37,16 +38,6 @@ struct PhaseCommandOptions {
     load.describe_without({"layout", "dtype", "rotation"}, fields);
   }
 };
-
-/// What was asked for, without names of outputs and what depends on the machine: equal commands give equal files.
-std::string command_of(PhaseCommandOptions options, const Run& run) {
-  std::string command = "sonde stem phase";
-  const Fields own(options);
-  for (const Field& field : own.all())
-    if (run.given(field.key) && !field.positional && field.key != "output" && field.key != "png")
-      command += " " + field.key + "=" + field.text();
-  return command;
-}
 
 /// Everything that can be refused before a frame is read.
 void check(const PhaseCommandOptions& options, Run& run) {
@@ -89,10 +80,11 @@ void run_phase(const PhaseCommandOptions& options, Run& run) {
   run.results()["phase"] = result.to_value();
   for (const std::string& line : result.lines()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
-  run.give(phase_contents(result, command_of(options, run)), options.output);
+  const std::string command = command_of("stem phase", options, run, {"output", "png"});
+  run.give(phase_contents(result, command), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
   if (options.png.empty()) return;
-  write_png(options.png, phase_picture(result), command_of(options, run));
+  write_png(options.png, phase_picture(result), command);
   run.say("wrote     " + options.png);
 }
 

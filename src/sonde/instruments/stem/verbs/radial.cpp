@@ -7,6 +7,7 @@
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/stem/radial/radial_result.h"
 #include "sonde/instruments/stem/results/output_path.h"
+#include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
 #include "sonde/instruments/stem/verbs/scan_input.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
@@ -29,15 +30,6 @@ struct RadialCommandOptions {
     load.describe_without({"layout", "dtype", "bin_mode", "rotation", "scan_step"}, fields);
   }
 };
-
-/// What was asked for, without what depends on the machine: equal commands give equal files.
-std::string command_of(const Run& run) {
-  std::string command = "sonde stem radial";
-  for (const Field& field : run.settings().all())
-    if (run.given(field.key) && !field.positional && field.key != "output" && field.key != "plot")
-      command += " " + field.key + "=" + field.text();
-  return command;
-}
 
 void run_radial(const RadialCommandOptions& options, Run& run) {
   if (options.plot.empty()) run.require_output(options.output);
@@ -63,7 +55,7 @@ void run_radial(const RadialCommandOptions& options, Run& run) {
   run.results()["radial"] = result.to_value();
   for (const std::string& line : result.lines()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
-  run.give(result.contents(command_of(run)), options.output);
+  run.give(result.contents(command_of("stem radial", options, run, {"output", "plot"})), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
   if (!options.plot.empty()) draw(result.chart(), options.plot, run);
 }
@@ -75,7 +67,7 @@ Verb radial_verb() {
           .summary = "Average each pattern over rings, or over rings and sectors",
           .details =
               "The mean counts of a pixel by its distance from the centre of the pattern, for every scan position and "
-              "for the mean pattern of the scan, with the variance that the counts themselves give. A first walk over "
+              "for the mean pattern of the scan, with the variance that the counts themselves give. A first pass over "
               "the frames finds bad pixels and the centre, a second one sums; none is held.\n\n"
               "Rings may be ellipses (" +
               setting("ellipse") + "), be cut into sectors (" + setting("azimuth") +
