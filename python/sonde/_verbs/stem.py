@@ -684,7 +684,7 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
     What ``sonde stem radial`` does.
 
     The mean counts of a pixel by its distance from the centre of the pattern, for every scan position and for the mean pattern of
-    the scan, with the variance that the counts themselves give. A first walk over the frames finds bad pixels and the centre, a
+    the scan, with the variance that the counts themselves give. A first pass over the frames finds bad pixels and the centre, a
     second one sums; none is held.
 
     Rings may be ellipses (ellipse), be cut into sectors (azimuth), and have radii in 1/A, mrad or px (unit). Bins without a good
