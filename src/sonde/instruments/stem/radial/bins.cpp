@@ -185,8 +185,9 @@ void check(const RadialGeometry& geometry, const RadialBins& bins, std::span<con
     throw Error(ErrorKind::bad_input,
                 fmt::format("bins must be at least one radius and one angle, not {} and {}", bins.radii, bins.angles));
   if (!(bins.inner >= 0) || !(bins.outer > bins.inner) || !std::isfinite(bins.outer))
-    throw Error(ErrorKind::bad_input, fmt::format("the outer radius ({1} px) is not larger than the inner one ({0} px)",
-                                                  bins.inner, bins.outer))
+    throw Error(
+        ErrorKind::bad_input,
+        fmt::format("the outer radius ({1:g} px) is not larger than the inner one ({0:g} px)", bins.inner, bins.outer))
         .hint("give radii of at least 0, the outer one larger");
   if (!good.empty() && static_cast<Index>(good.size()) != geometry.rows * geometry.cols)
     throw Error(ErrorKind::bad_input,
@@ -240,7 +241,7 @@ BinShares share_among_bins(const RadialGeometry& geometry, const RadialBins& bin
     shares.first.push_back(static_cast<std::uint32_t>(shares.bin.size()));
   }
   if (shares.bin.empty())
-    throw Error(ErrorKind::bad_input, fmt::format("no good pixel between {} and {} px from row {}, column {}",
+    throw Error(ErrorKind::bad_input, fmt::format("no good pixel between {:g} and {:g} px from row {:g}, column {:g}",
                                                   bins.inner, bins.outer, geometry.row, geometry.col))
         .hint("give other radii or another centre");
   return shares;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numbers>
@@ -37,6 +38,21 @@ void check_ellipse(std::string_view text, std::string_view where) { (void)parse_
 }  // namespace
 
 Ellipse RadialOptions::ellipse_asked() const { return parse_ellipse(ellipse, setting("ellipse")); }
+
+void RadialOptions::check() const {
+  (void)ellipse_asked();
+  if (outer && *outer <= inner)
+    throw Error(ErrorKind::usage,
+                fmt::format("the outer radius ({:g}) is not larger than the inner one ({:g})", *outer, inner))
+        .hint("give a larger " + setting("outer") + " or a smaller " + setting("inner"));
+}
+
+Index RadialOptions::most_bins(Index rows, Index cols) const {
+  const Ellipse shape = ellipse_asked();
+  const double stretch = std::sqrt(std::max(shape.a / shape.b, shape.b / shape.a));
+  const double across = stretch * std::hypot(static_cast<double>(rows), static_cast<double>(cols));
+  return azimuth * bins.value_or(static_cast<Index>(std::ceil(across)) + 1);
+}
 
 void RadialOptions::describe(Fields& fields) {
   fields.heading("Rings");

@@ -26,8 +26,11 @@ struct RadialOptions {
   PixelSplit split = PixelSplit::full;
 
   void describe(Fields& fields);
-  /// Throws Error(usage) for a text that is none.
   [[nodiscard]] Ellipse ellipse_asked() const;
+  /// What can be refused before any frame is read. Throws Error(usage).
+  void check() const;
+  /// At most so many bins on a detector of this size, where its centre is on it.
+  [[nodiscard]] Index most_bins(Index rows, Index cols) const;
 };
 
 }  // namespace sonde::stem

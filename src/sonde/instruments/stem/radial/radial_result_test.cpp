@@ -143,6 +143,18 @@ TEST(RadialResult, SaysHowManyCountsLieInTheRings) {
   EXPECT_LT(radial_of(dataset, options).inside, 0.1);
 }
 
+TEST(RadialResult, BinsArePlannedBeforeTheCentreIsKnown) {
+  const Dataset dataset = loaded<std::uint16_t>();
+  RadialOptions options = about_the_centre();
+  options.inner = 0;
+  options.bins.reset();
+  options.outer.reset();
+  options.azimuth = 3;
+  EXPECT_GE(options.most_bins(tall, wide), radial_of(dataset, options).plan.bins().count());
+  options.bins = 7;
+  EXPECT_EQ(options.most_bins(tall, wide), 21);
+}
+
 TEST(RadialResult, RefusesWhatDoesNotFit) {
   const Dataset dataset = loaded<std::uint16_t>();
   EXPECT_THAT(
@@ -150,6 +162,8 @@ TEST(RadialResult, RefusesWhatDoesNotFit) {
       HasSubstr("radial profiles"));
   RadialOptions options = about_the_centre();
   options.outer = 0.25;
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { options.check(); }),
+              HasSubstr("is not larger than the inner one (0.5)"));
   EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { (void)radial_of(dataset, options); }),
               HasSubstr("is not larger than the inner one"));
 }

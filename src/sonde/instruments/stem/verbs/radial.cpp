@@ -35,7 +35,7 @@ void run_radial(const RadialCommandOptions& options, Run& run) {
   if (options.plot.empty()) run.require_output(options.output);
   if (!options.output.empty()) require_place(options.output);
   require_plot(options.plot);
-  (void)options.radial.ellipse_asked();
+  options.radial.check();
   const LoadPreview preview = preview_input(options.input, options.load, run);
   (void)radial_scale(preview.acquisition.path, preview.acquisition.calibration, preview.estimate.det_bin,
                      options.radial.unit);
@@ -43,7 +43,13 @@ void run_radial(const RadialCommandOptions& options, Run& run) {
     if (!file.empty()) require_not_input(file, preview.acquisition);
   if (run.dry_run()) {
     run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
-    run.show_memory(preview.estimate.memory(), run.budget());
+    MemoryPlan plan = preview.estimate.memory();
+    const auto profiles = static_cast<std::size_t>(
+        preview.sizes.scan_rows * preview.sizes.scan_cols *
+        options.radial.most_bins(preview.estimate.rows, preview.estimate.cols) * Index{2 * sizeof(float)});
+    plan.add("radial profiles", profiles, "mean and variance by position");
+    plan.peak_bytes += profiles;
+    run.show_memory(plan, run.budget());
     return;
   }
   const Dataset dataset = load_input(options.input, options.load, run);
