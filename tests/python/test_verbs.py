@@ -134,7 +134,8 @@ TABLE = {
     "stem info": (["{scan}"], {}),
     "stem validate": (["{scan}"], {"decode": True}),
     "stem load": (["{scan}"], {"output": "{out}/summary.h5", "det_bin": 2}),
-    "stem image": (["{scan}"], {"detector": ["bf", "adf"], "output": "{out}/images/"}),
+    # The description of an image names the budget, which else follows the memory that is free at the moment.
+    "stem image": (["{scan}"], {"detector": ["bf", "adf"], "output": "{out}/images/", "memory": "2G"}),
     "stem phase": (["{scan}"], {"output": "{out}/phase.h5"}),
     "stem radial": (["{scan}"], {"output": "{out}/radial.h5", "azimuth": 4}),
     "stem convert": (["{scan}"], {"output": "{out}/scan.npy"}),
