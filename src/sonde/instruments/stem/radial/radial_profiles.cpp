@@ -26,10 +26,10 @@ Abilities RadialProfiles::abilities(const PassShape& shape) const {
     throw Error(ErrorKind::bad_input,
                 fmt::format("rings of a detector of {} x {} pixels, but patterns of {} x {}", geometry.rows,
                             geometry.cols, shape.detector.out_rows, shape.detector.out_cols));
-  if (variance_ == Variance::of_counts && !shape.counts())
+  if (wanted_ == Variance::of_counts && !shape.counts())
     throw Error(ErrorKind::bad_input, "the variance of values that are not counts is not known");
   const auto bins = static_cast<std::size_t>(plan_->bins().count());
-  const std::size_t arrays = variance_ == Variance::of_counts ? 2 : 1;
+  const std::size_t arrays = wanted_ == Variance::of_counts ? 2 : 1;
   return {
       .shared_bytes = plan_->bytes() + arrays * sizeof(float) * bins * static_cast<std::size_t>(shape.scan.positions()),
       .state_bytes = RadialPlan::Scratch::bytes(plan_->bins()) +
@@ -40,7 +40,7 @@ Abilities RadialProfiles::abilities(const PassShape& shape) const {
 void RadialProfiles::start(const PassShape& shape) {
   const Shape all = {shape.scan.positions(), plan_->bins().count()};
   mean = Array(Device::cpu(), all, DType::f32);
-  if (variance_ == Variance::of_counts) variance = Array(Device::cpu(), all, DType::f32);
+  if (wanted_ == Variance::of_counts) variance = Array(Device::cpu(), all, DType::f32);
   for (Array* each : {&mean, &variance})
     if (!each->empty())
       std::fill_n(static_cast<float*>(each->data()), each->count(), std::numeric_limits<float>::quiet_NaN());
@@ -54,7 +54,7 @@ void RadialProfiles::take(const Tile& tile, State* state) {
   auto& of = static_cast<Sums&>(*state);
   const Index bins = plan_->bins().count();
   of.sums.resize(static_cast<std::size_t>(tile.count() * bins));
-  if (variance_ == Variance::of_counts) of.squares.resize(of.sums.size());
+  if (wanted_ == Variance::of_counts) of.squares.resize(of.sums.size());
   const double largest = *std::max_element(tile.largest.begin(), tile.largest.end());
   visit_elements(tile.shape->elements, [&](auto element) {
     plan_->run(static_cast<const decltype(element)*>(tile.frames), tile.count(), largest, of.scratch, of.sums,
@@ -69,7 +69,7 @@ void RadialProfiles::take(const Tile& tile, State* state) {
       const auto from = static_cast<std::size_t>(k * bins + b);
       const Index to = tile.positions[i] * bins + b;
       static_cast<float*>(mean.data())[to] = static_cast<float>(of.sums[from] / area);
-      if (variance_ == Variance::of_counts)
+      if (wanted_ == Variance::of_counts)
         static_cast<float*>(variance.data())[to] = static_cast<float>(of.squares[from] / (area * area));
     }
   }

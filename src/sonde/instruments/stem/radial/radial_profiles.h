@@ -17,7 +17,7 @@ class RadialProfiles final : public Operation {
   enum class Variance { no, of_counts };
 
   /// The plan is borrowed. Its detector must be that of the pass.
-  RadialProfiles(const RadialPlan& plan, Variance variance) : plan_(&plan), variance_(variance) {}
+  RadialProfiles(const RadialPlan& plan, Variance wanted) : plan_(&plan), wanted_(wanted) {}
 
   Array mean;
   Array variance;  ///< of the mean, of Poisson counts; empty unless asked for
@@ -30,7 +30,7 @@ class RadialProfiles final : public Operation {
 
  private:
   const RadialPlan* plan_;
-  Variance variance_;
+  Variance wanted_;
 };
 
 }  // namespace sonde::stem
