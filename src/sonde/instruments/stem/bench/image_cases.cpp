@@ -55,8 +55,8 @@ struct CacheFlush {
 
 /// A disk of `radius` that moves by one pixel along a path that never comes back: the history holds the step before,
 /// and nothing nearer.
-Operation drag(const std::shared_ptr<VirtualImager>& imager, const std::shared_ptr<Stream>& stream, Index side,
-               double radius, double bytes) {
+sonde::Operation drag(const std::shared_ptr<VirtualImager>& imager, const std::shared_ptr<Stream>& stream, Index side,
+                      double radius, double bytes) {
   auto dragged = std::make_shared<Mask>();
   auto step = std::make_shared<int>(0);
   const int laps = static_cast<int>(side) - 32;  // as far as the disk stays near the middle
