@@ -143,4 +143,12 @@ RotationRequest PhaseOptions::rotation_request() const {
   return request;
 }
 
+void PhaseOptions::check() const {
+  (void)rotation_request();
+  if (kernel_lowest && kernel_highest && *kernel_lowest >= *kernel_highest)
+    throw Error(ErrorKind::usage,
+                fmt::format("no frequency of the kernel is above {:g} and up to {:g}", *kernel_lowest, *kernel_highest))
+        .hint("give a larger " + setting("kernel_highest") + " or a smaller " + setting("kernel_lowest"));
+}
+
 }  // namespace sonde::stem

@@ -50,6 +50,8 @@ struct PhaseOptions {
   /// What `rotation`, `transpose` and `convention` say together. Throws Error(usage) where the convention of LiberTEM
   /// has an angle without its flip.
   [[nodiscard]] RotationRequest rotation_request() const;
+  /// What can be refused before any frame is read: the former, and a band of riCOM's kernel that lets nothing pass.
+  void check() const;
 };
 
 }  // namespace sonde::stem

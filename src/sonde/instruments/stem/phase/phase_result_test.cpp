@@ -250,5 +250,15 @@ TEST(PhaseOptionsTexts, AreChecked) {
         HasSubstr(message));
 }
 
+TEST(PhaseOptionsTexts, ABandThatLetsNothingPassIsRefused) {
+  PhaseOptions options;
+  options.kernel_lowest = 2;
+  options.kernel_highest = 5;
+  options.check();
+  options.kernel_highest = 2;
+  EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { options.check(); }),
+              HasSubstr("no frequency of the kernel is above 2 and up to 2"));
+}
+
 }  // namespace
 }  // namespace sonde::stem

@@ -56,10 +56,11 @@ std::optional<VectorField> reference_centres(const PhaseCommandOptions& options,
 
 void run_phase(const PhaseCommandOptions& options, Run& run) {
   check(options, run);
-  (void)options.phase.rotation_request();
+  options.phase.check();
   const LoadPreview preview = preview_input(options.input, options.load, run);
   (void)phase_scale(preview.acquisition.path, preview.acquisition.calibration, preview.estimate.det_bin,
                     options.load.scan_bin, options.phase);
+  if (!options.phase.reference().empty()) (void)preview_input(options.phase.reference(), options.load, run);
   for (const std::string& file : {options.output, options.png})
     if (!file.empty()) require_not_input(file, preview.acquisition);
   if (run.dry_run()) {
