@@ -15,6 +15,9 @@
 #include "tests/cli/program.h"
 #include "tests/cli/stem.h"
 #include "tests/support/places.h"
+#ifdef SONDE_MPIRUN
+#include "tests/cli/ranks.h"
+#endif
 
 namespace sonde {
 namespace {
@@ -139,6 +142,7 @@ TEST_F(Bench, NeoclassicalScansAgreeWithTheirReferences) {
   // Dense elimination against Cholesky: 1e-9 where nu_hat >= 1e-5, single precision refined: 1e-8. Scans repeat their
   // points bit for bit.
 #ifdef SONDE_MPIRUN
+  testing::keep_launchers_apart();
   const std::size_t ways = 3;  // threads, processes, MPI
 #else
   const std::size_t ways = 2;
