@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/bragg/bragg_vectors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/paths.h"
+#include "sonde/engine/base/version.h"
+#include "sonde/engine/io/declared_size.h"
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/instruments/stem/read/file_cursor.h"
+
+namespace sonde::stem {
+namespace {
+
+constexpr const char* bragg_schema = "sonde.stem.bragg/1";
+constexpr Index most_detector = 65536;
+constexpr Index most_scan = Index{1} << 24;
+
+/// The values of a calibration by the names that files have.
+template <class OfCalibration>
+auto named_values(OfCalibration& calibration) {
+  return std::array{std::pair("pixel_inv_a", &calibration.pixel_inv_a),
+                    std::pair("pixel_mrad", &calibration.pixel_mrad),
+                    std::pair("high_tension_v", &calibration.high_tension_v),
+                    std::pair("scan_step_row_nm", &calibration.scan_step_row_nm),
+                    std::pair("scan_step_col_nm", &calibration.scan_step_col_nm),
+                    std::pair("rotation_rad", &calibration.rotation_rad)};
+}
+
+class VectorsReader {
+ public:
+  explicit VectorsReader(const std::string& path) : path_(path), file_(Hdf5File::open(path)) {
+    const auto schema = file_.attribute("/", "schema");
+    if (!schema || schema->text() != bragg_schema)
+      throw Error(ErrorKind::bad_file, path + ": not a file of Bragg disks")
+          .hint("expected the output of sonde stem bragg");
+  }
+
+  BraggVectors read() {
+    BraggVectors vectors;
+    std::tie(vectors.scan_rows, vectors.scan_cols) = extents("scan_shape", most_scan);
+    std::tie(vectors.rows, vectors.cols) = extents("detector_shape", most_detector);
+    const Index positions = vectors.positions();
+    vectors.offsets = elements<std::uint64_t>("offsets", positions + 1);
+    vectors.valid = elements<std::uint8_t>("valid", positions);
+    check_offsets(vectors.offsets);
+    const auto disks = static_cast<Index>(vectors.offsets.back());
+    vectors.qy = elements<float>("qy", disks);
+    vectors.qx = elements<float>("qx", disks);
+    vectors.intensity = elements<float>("intensity", disks);
+    if (file_.is_dataset("/bragg/var_y") || file_.is_dataset("/bragg/var_x")) {
+      vectors.var_y = elements<float>("var_y", disks);
+      vectors.var_x = elements<float>("var_x", disks);
+    }
+    check_values(vectors);
+    read_attributes(vectors);
+    return vectors;
+  }
+
+ private:
+  [[nodiscard]] Error wrong(const std::string& fact) const { return damaged(path_, fact); }
+
+  [[nodiscard]] std::optional<double> number(const char* name) const {
+    const auto value = file_.attribute("/bragg", name);
+    if (!value) return std::nullopt;
+    const auto found = value->number();
+    if (!found || !std::isfinite(*found)) throw wrong(fmt::format("/bragg: {} is not a finite number", name));
+    return found;
+  }
+
+  [[nodiscard]] std::pair<Index, Index> extents(const char* name, Index most) const {
+    const auto value = file_.attribute("/bragg", name);
+    std::array<Index, 2> found{};
+    bool whole = value && value->elements.size() == 2;
+    for (std::size_t i = 0; whole && i < 2; ++i) {
+      const auto extent = Hdf5Value{{}, {value->elements[i]}}.number();
+      whole = extent && *extent >= 1 && *extent <= static_cast<double>(most) && *extent == std::floor(*extent);
+      if (whole) found[i] = static_cast<Index>(*extent);
+    }
+    if (!whole) throw wrong(fmt::format("/bragg: {} is not two whole numbers from 1 to {}", name, most));
+    return {found[0], found[1]};
+  }
+
+  template <class T>
+  [[nodiscard]] std::vector<T> elements(const std::string& name, Index count) const {
+    const std::string object = "/bragg/" + name;
+    if (!file_.is_dataset(object)) throw wrong(object + " is missing");
+    const Hdf5Dataset dataset = file_.dataset(object);
+    const Hdf5DatasetInfo& info = dataset.info();
+    if (info.dtype != dtype_of<T> || info.shape != Shape{count})
+      throw wrong(fmt::format("{} is {} {}; expected {} {}", object, info.type_text, info.shape.text(),
+                              sonde::name(dtype_of<T>), Shape{count}.text()));
+    require_believable(fmt::format("{}, {}", path_, object), {.items = count,
+                                                              .item_bytes = sizeof(T),
+                                                              .chunks = 0,
+                                                              .file_bytes = file_bytes(path_).value_or(0),
+                                                              .packed = !info.filters.empty()});
+    std::vector<T> made(static_cast<std::size_t>(count));
+    dataset.read_into({0}, {count}, std::as_writable_bytes(std::span(made)));
+    return made;
+  }
+
+  void check_offsets(const std::vector<std::uint64_t>& offsets) const {
+    if (offsets.front() != 0) throw wrong(fmt::format("/bragg/offsets begins with {}; expected 0", offsets.front()));
+    const auto back = std::is_sorted_until(offsets.begin(), offsets.end());
+    if (back != offsets.end())
+      throw wrong(fmt::format("/bragg/offsets decreases from {} to {} at position {}", *(back - 1), *back,
+                              back - offsets.begin() - 1));
+    if (offsets.back() > std::uint64_t{1} << 40)
+      throw wrong(fmt::format("/bragg/offsets ends with {}", offsets.back()));
+  }
+
+  void check_values(const BraggVectors& vectors) const {
+    const auto inside = [](float at, Index extent) { return at >= -0.5F && at < static_cast<float>(extent) - 0.5F; };
+    for (std::size_t i = 0; i < vectors.qy.size(); ++i) {
+      if (!inside(vectors.qy[i], vectors.rows) || !inside(vectors.qx[i], vectors.cols))
+        throw wrong(fmt::format("disk {} is at row {:g}, column {:g} of a detector of {} x {} pixels", i, vectors.qy[i],
+                                vectors.qx[i], vectors.rows, vectors.cols));
+      if (!std::isfinite(vectors.intensity[i])) throw wrong(fmt::format("the intensity of disk {} is not finite", i));
+    }
+    for (const std::vector<float>* variances : {&vectors.var_y, &vectors.var_x})
+      for (std::size_t i = 0; i < variances->size(); ++i)
+        if ((*variances)[i] < 0 || std::isinf((*variances)[i]))
+          throw wrong(fmt::format("the variance of disk {} is {:g}", i, (*variances)[i]));
+    for (std::size_t i = 0; i < vectors.valid.size(); ++i)
+      if (vectors.valid[i] > 1) throw wrong(fmt::format("/bragg/valid is {} at position {}", vectors.valid[i], i));
+  }
+
+  void read_attributes(BraggVectors& vectors) const {
+    const auto coordinates = file_.attribute("/bragg", "coordinates");
+    if (!coordinates || coordinates->text() != "raw")
+      throw Error(ErrorKind::bad_file, path_ + ": coordinates of disks are not \"raw\" pixels of the detector");
+    vectors.probe_radius = number("probe_radius").value_or(0);
+    if (vectors.probe_radius < 0) throw wrong(fmt::format("a probe of radius {:g}", vectors.probe_radius));
+    for (const auto& [name, value] : named_values(vectors.calibration)) *value = number(name);
+    for (const auto& [name, value] : named_values(vectors.calibration))
+      if (*value && **value <= 0 && std::string_view(name) != "rotation_rad")
+        throw wrong(fmt::format("/bragg: {} is {:g}", name, **value));
+    if (const auto transpose = number("transpose")) vectors.calibration.transpose = *transpose != 0;
+    if (const auto text = file_.attribute("/bragg", "parameters")) vectors.parameters = text->text().value_or("{}");
+  }
+
+  std::string path_;
+  Hdf5File file_;
+};
+
+}  // namespace
+
+std::size_t BraggVectors::bytes() const {
+  return offsets.capacity() * sizeof(std::uint64_t) + valid.capacity() +
+         sizeof(float) * (qy.capacity() + qx.capacity() + intensity.capacity() + var_y.capacity() + var_x.capacity());
+}
+
+Contents BraggVectors::contents(const std::string& command) const {
+  Contents contents;
+  contents.attribute("schema", std::string(bragg_schema));
+  const auto two = [](Index a, Index b) { return std::vector<double>{static_cast<double>(a), static_cast<double>(b)}; };
+  contents.attribute("bragg/scan_shape", two(scan_rows, scan_cols));
+  contents.attribute("bragg/detector_shape", two(rows, cols));
+  contents.attribute("bragg/coordinates", std::string("raw"));
+  contents.attribute("bragg/probe_radius", probe_radius);
+  contents.attribute("bragg/parameters", parameters);
+  for (const auto& [name, value] : named_values(calibration))
+    if (*value) contents.attribute(std::string("bragg/") + name, **value);
+  if (calibration.transpose) contents.attribute("bragg/transpose", std::int64_t{*calibration.transpose ? 1 : 0});
+  const auto add = [&](const std::string& name, const char* axis, Array values, const char* unit, const char* frame) {
+    Contents::Variable& variable = contents.add("bragg/" + name, {axis}, std::move(values)).unit(unit);
+    variable.attributes.emplace_back("frame", std::string(frame));
+    variable.attributes.emplace_back("sonde_version", std::string(build_info().version));
+    variable.attributes.emplace_back("command", command);
+  };
+  const auto of_disks = [&](const std::string& name, const std::vector<float>& values, const char* unit) {
+    add(name, "disk", Array::from(values, {disks()}), unit, "detector");
+  };
+  add("offsets", "position or end", Array::from(offsets, {positions() + 1}), "", "scan");
+  add("valid", "position", Array::from(valid, {positions()}), "", "scan");
+  of_disks("qy", qy, "px");
+  of_disks("qx", qx, "px");
+  of_disks("intensity", intensity, "counts");
+  if (!has_variance()) return contents;
+  of_disks("var_y", var_y, "px^2");
+  of_disks("var_x", var_x, "px^2");
+  return contents;
+}
+
+BraggVectors read_bragg_vectors(const std::string& path) { return VectorsReader(path).read(); }
+
+}  // namespace sonde::stem
