@@ -908,19 +908,21 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
 
 @checked
 def simulate(output: Text | None = None, *, scan_shape: Text | None = None, detector_shape: Text | None = None,
-             sample: Literal["particles", "vacuum", "phase"] | None = None, dose: SupportsFloat | None = None,
+             sample: Literal["particles", "vacuum", "phase", "disks"] | None = None, dose: SupportsFloat | None = None,
              centre: Text | None = None, disk_radius: SupportsFloat | None = None, edge_width: SupportsFloat | None = None,
              halo_length: SupportsFloat | None = None, wide_length: SupportsFloat | None = None,
              halo_fraction: SupportsFloat | None = None, deflection: SupportsFloat | None = None,
              descan: SupportsFloat | None = None, phase_height: SupportsFloat | None = None,
              phase_width: SupportsFloat | None = None, rotation: SupportsFloat | None = None, transpose: bool | None = None,
-             masked_pixels: SupportsIndex | None = None, hot_pixels: SupportsIndex | None = None,
-             seed: SupportsIndex | None = None, dtype: Literal["u8", "u16", "u32"] | None = None,
-             frames_per_file: SupportsIndex | None = None, voltage: SupportsFloat | None = None,
-             camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, truth: bool | None = None,
-             live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-             threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-             dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+             lattice: Text | None = None, strain_field: Literal["uniform", "gradient", "step", "rotation"] | None = None,
+             strain: Text | None = None, lattice_turn: SupportsFloat | None = None, orders: SupportsIndex | None = None,
+             excitation: SupportsFloat | None = None, masked_pixels: SupportsIndex | None = None,
+             hot_pixels: SupportsIndex | None = None, seed: SupportsIndex | None = None,
+             dtype: Literal["u8", "u16", "u32"] | None = None, frames_per_file: SupportsIndex | None = None,
+             voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None,
+             scan_step: SupportsFloat | None = None, truth: bool | None = None, live: SupportsIndex | None = None,
+             device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+             report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Write a scan whose every expected count is known.
 
     What ``sonde stem simulate`` does.
@@ -939,8 +941,8 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
         scan positions
     detector_shape : str (ROWS,COLS), default '192,192'
         detector pixels
-    sample : {'particles', 'vacuum', 'phase'}, default 'particles'
-        what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills of the phase, whose patterns are computed by wave optics
+    sample : {'particles', 'vacuum', 'phase', 'disks'}, default 'particles'
+        what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts into disks
     dose : float in counts, default 1.0
         mean counts of a detector pixel in one frame (at least 1e-06, at most 1e+06)
     centre : str (ROW,COL) in px, default unset
@@ -954,7 +956,7 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
     wide_length : float in px, default 60.0
         decay length of scattering to high angles (at least 0.1)
     halo_fraction : float, default 0.15
-        share of the dose in the halo, for vacuum only (at least 0, at most 1)
+        share of the dose in the halo, for vacuum and disks only (at least 0, at most 1)
     deflection : float, default 1.0
         scale of the beam deflections: vacuum shifts by this many pixels, particles by up to five times (at least -100, at most 100)
     descan : float in px, default 0.6
@@ -964,9 +966,21 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
     phase_width : float in steps, default 3.0
         standard deviation of these hills (at least 0.01, at most 10000)
     rotation : float in degrees, default 0.0
-        of phase: from the axes of the detector to those of the scan, clockwise on a screen (at least -360, at most 360)
+        of phase and disks: from the axes of the detector to those of the scan, clockwise on a screen (at least -360, at most 360)
     transpose : bool, default False
-        of phase: rows and columns of the detector are exchanged before that
+        of phase and disks: rows and columns of the detector are exchanged before that
+    lattice : str (G1X,G1Y,G2X,G2Y) in px, default unset
+        of disks: reciprocal lattice vectors without strain; unset: 2.25 and 2.35 disk radii long
+    strain_field : {'uniform', 'gradient', 'step', 'rotation'}, default 'step'
+        of disks: strain everywhere; growing along the columns from minus to plus one half of it; beyond three fifths of the columns; none, only the turn, growing down the rows
+    strain : str (EXX,EYY,EXY), default '0.02,-0.01,0.005'
+        of disks: strain of the crystal along the axes of the scan, positive for tension
+    lattice_turn : float in degrees, default 1.0
+        of disks: turn of the crystal with the strain, clockwise on a screen (at least -180, at most 180)
+    orders : int, default 2
+        of disks: orders on either side of the direct disk (at least 0, at most 20)
+    excitation : float, default 0.8
+        of disks: how far intensities vary about their mean from pattern to pattern (at least 0, at most 1)
     masked_pixels : int, default 4
         pixels that say "no data" and are marked in the mask (at least 0, at most 1e+09)
     hot_pixels : int, default 2
@@ -1003,7 +1017,8 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
     return _run("stem simulate", output=output, scan_shape=scan_shape, detector_shape=detector_shape, sample=sample, dose=dose,
                 centre=centre, disk_radius=disk_radius, edge_width=edge_width, halo_length=halo_length, wide_length=wide_length,
                 halo_fraction=halo_fraction, deflection=deflection, descan=descan, phase_height=phase_height,
-                phase_width=phase_width, rotation=rotation, transpose=transpose, masked_pixels=masked_pixels,
+                phase_width=phase_width, rotation=rotation, transpose=transpose, lattice=lattice, strain_field=strain_field,
+                strain=strain, lattice_turn=lattice_turn, orders=orders, excitation=excitation, masked_pixels=masked_pixels,
                 hot_pixels=hot_pixels, seed=seed, dtype=dtype, frames_per_file=frames_per_file, voltage=voltage,
                 camera_length=camera_length, scan_step=scan_step, truth=truth, live=live, device=device, memory=memory,
                 threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)

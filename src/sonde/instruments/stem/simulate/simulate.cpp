@@ -91,6 +91,29 @@ void write_phase(Hdf5Writer& file, const SimulateOptions& options, const Model& 
   file.array("/seen_phase", seen);
 }
 
+void write_lattice(Hdf5Writer& file, const SimulateOptions& options, const Model& model) {
+  const DiskPatterns patterns = disk_patterns_of(options);
+  const auto write = [&](const char* name, const auto& value_at) {
+    Array map(Device::cpu(), {model.scan_rows(), model.scan_cols()}, DType::f64);
+    const auto values = map.view<double, 2>();
+    for (Index row = 0; row < model.scan_rows(); ++row)
+      for (Index col = 0; col < model.scan_cols(); ++col) values(row, col) = value_at(row, col);
+    file.array(name, map);
+  };
+  const std::pair<const char*, double LatticeVectors::*> vectors[] = {{"/g1_x", &LatticeVectors::g1_x},
+                                                                      {"/g1_y", &LatticeVectors::g1_y},
+                                                                      {"/g2_x", &LatticeVectors::g2_x},
+                                                                      {"/g2_y", &LatticeVectors::g2_y}};
+  for (const auto& [name, member] : vectors)
+    write(name, [&, part = member](Index row, Index col) { return patterns.vectors(row, col).*part; });
+  const std::pair<const char*, double Deformation::*> strains[] = {{"/e_xx", &Deformation::e_xx},
+                                                                   {"/e_yy", &Deformation::e_yy},
+                                                                   {"/e_xy", &Deformation::e_xy},
+                                                                   {"/theta", &Deformation::theta}};
+  for (const auto& [name, member] : strains)
+    write(name, [&, part = member](Index row, Index col) { return patterns.deformation(row, col).*part; });
+}
+
 void write_truth(Hdf5Writer& file, const SimulateOptions& options, const Model& model) {
   const Optics& optics = model.optics();
   const double radius = optics.disk_radius;
@@ -121,6 +144,7 @@ void write_truth(Hdf5Writer& file, const SimulateOptions& options, const Model& 
   }
   file.array("/beam", beam);
   if (options.sample == Sample::phase) write_phase(file, options, model);
+  if (options.sample == Sample::disks) write_lattice(file, options, model);
   file.array("/good", Array::from(model.good(), {optics.rows, optics.cols}));
 }
 

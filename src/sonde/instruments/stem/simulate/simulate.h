@@ -12,6 +12,7 @@
 #include "sonde/engine/device/device.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/memory/memory_plan.h"
+#include "sonde/instruments/stem/simulate/disk_lattice.h"
 #include "sonde/instruments/stem/simulate/model.h"
 #include "sonde/instruments/stem/simulate/wave.h"
 
@@ -22,8 +23,9 @@ class Fields;
 namespace sonde::stem {
 
 /// What lies under the beam: nanoparticles on a film (specimen.h); nothing at all, with the beam shifted by -1, 0
-/// and +1 times the deflection in turn (the pattern of the benchmarks); or hills of the phase, by wave optics (wave.h).
-enum class Sample { particles, vacuum, phase };
+/// and +1 times the deflection in turn (the pattern of the benchmarks); hills of the phase, by wave optics (wave.h); or
+/// a strained crystal that diffracts into disks (disk_lattice.h).
+enum class Sample { particles, vacuum, phase, disks };
 
 /// Everything that decides a simulated scan; two runs with equal options give equal files.
 struct SimulateOptions {
@@ -43,6 +45,12 @@ struct SimulateOptions {
   double phase_height = 2, phase_width = 3;
   double rotation = 0;
   bool transpose = false;
+  std::optional<std::string> lattice;
+  StrainField strain_field = StrainField::step;
+  std::string strain = "0.02,-0.01,0.005";
+  double lattice_turn = 1;
+  Index orders = 2;
+  double excitation = 0.8;
   Index masked_pixels = 4;
   Index hot_pixels = 2;
   Index seed = 1;
@@ -65,6 +73,9 @@ inline constexpr double detector_pixel_m = 1e-4;
 
 /// The patterns of sample `phase` that these options describe; throws like model_of().
 [[nodiscard]] PhasePatterns phase_patterns_of(const SimulateOptions& options);
+
+/// The patterns of sample `disks` that these options describe; throws like model_of().
+[[nodiscard]] DiskPatterns disk_patterns_of(const SimulateOptions& options);
 
 /// Where the expected values of an acquisition are kept: "<base>_truth.h5" for "<base>_master.h5".
 [[nodiscard]] std::string truth_path(const std::string& master);
@@ -101,7 +112,8 @@ struct Simulated {
 /// (`parameters`) and in float64 the expected `images/bf`, `abf`, `adf`, `haadf` about the true centre, `total`,
 /// `moment_row`, `moment_col`, `pattern`, the `beam` position of every pattern (of `phase` without the specimen's
 /// deflection), and `good`, the pixels that count; of sample `phase` also the `phase` at every position and the
-/// `seen_phase`, averaged over the probe, in rad.
+/// `seen_phase`, averaged over the probe, in rad; of sample `disks` the lattice vectors `g1_x`, `g1_y`, `g2_x`, `g2_y`
+/// in px of the detector, the strain `e_xx`, `e_yy`, `e_xy` and the turn `theta` in rad along the axes of the scan.
 /// Nothing has its name before all of it is complete. Reports progress, answers interrupts. Holds what
 /// plan_simulation() predicts. Throws Error(usage), Error(bad_input), Error(io), and Error(budget) before any work.
 Simulated simulate(const SimulateOptions& options, Budget budget = Budget::automatic(Device::cpu()));

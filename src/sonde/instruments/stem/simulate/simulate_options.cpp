@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <numbers>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -24,20 +26,26 @@
 namespace sonde::stem {
 namespace {
 
+/// Several numbers with commas between; empty when the text is something else.
+template <class T, std::size_t count>
+std::optional<std::array<T, count>> numbers_of(const std::string& text) {
+  const std::vector<std::string> parts = split(text, ',');
+  std::array<T, count> values{};
+  if (parts.size() != count) return std::nullopt;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view part = trim(parts[i]);
+    const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), values[i]);
+    if (problem != std::errc() || end != part.data() + part.size()) return std::nullopt;
+  }
+  return values;
+}
+
 template <class T>
 std::pair<T, T> pair_of(const std::string& text, const char* what) {
-  const std::vector<std::string> parts = split(text, ',');
-  std::pair<T, T> values{};
-  bool fine = parts.size() == 2;
-  for (int i = 0; fine && i < 2; ++i) {
-    const std::string_view part = trim(parts[static_cast<std::size_t>(i)]);
-    const auto [end, problem] =
-        std::from_chars(part.data(), part.data() + part.size(), i == 0 ? values.first : values.second);
-    fine = problem == std::errc() && end == part.data() + part.size();
-  }
-  if (!fine)
+  const auto values = numbers_of<T, 2>(text);
+  if (!values)
     throw Error(ErrorKind::usage, fmt::format("{} \"{}\", expected two numbers with a comma between", what, text));
-  return values;
+  return {(*values)[0], (*values)[1]};
 }
 
 /// Both extents, small enough that no product of them overflows.
@@ -134,6 +142,30 @@ std::vector<PhaseHill> hills_of(const SimulateOptions& options, Index scan_rows,
 constexpr double spots_per_radius = 1.875;
 constexpr double strongest_deflection = 5;  // px, of the demonstration's specimen at deflection 1
 
+/// Vectors of a lattice between square and hexagonal, a little turned, whose disks do not touch: 25 of them on a
+/// detector of 12 radii.
+LatticeVectors usual_lattice(double disk_radius) {
+  const double degree = std::numbers::pi / 180, first = 2.25 * disk_radius, second = 2.35 * disk_radius;
+  return {first * std::cos(12 * degree), first * std::sin(12 * degree), second * std::cos(100 * degree),
+          second * std::sin(100 * degree)};
+}
+
+LatticeVectors lattice_of(const SimulateOptions& options) {
+  if (!options.lattice) return usual_lattice(options.disk_radius);
+  const auto values = numbers_of<double, 4>(*options.lattice);
+  if (!values)
+    throw Error(ErrorKind::usage,
+                fmt::format("lattice \"{}\"; expected four numbers, G1X,G1Y,G2X,G2Y", *options.lattice));
+  return {(*values)[0], (*values)[1], (*values)[2], (*values)[3]};
+}
+
+Deformation deformation_of(const SimulateOptions& options) {
+  const auto values = numbers_of<double, 3>(options.strain);
+  if (!values)
+    throw Error(ErrorKind::usage, fmt::format("strain \"{}\"; expected three numbers, EXX,EYY,EXY", options.strain));
+  return {(*values)[0], (*values)[1], (*values)[2], options.lattice_turn * std::numbers::pi / 180};
+}
+
 }  // namespace
 
 void SimulateOptions::describe(Fields& fields) {
@@ -141,9 +173,13 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add("scan_shape", scan_shape, {.help = "scan positions", .metavar = "ROWS,COLS"});
   fields.add("detector_shape", detector_shape, {.help = "detector pixels", .metavar = "ROWS,COLS"});
   fields.choice("sample", sample,
-                {{"particles", Sample::particles}, {"vacuum", Sample::vacuum}, {"phase", Sample::phase}},
+                {{"particles", Sample::particles},
+                 {"vacuum", Sample::vacuum},
+                 {"phase", Sample::phase},
+                 {"disks", Sample::disks}},
                 {.help = "what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills "
-                         "of the phase, whose patterns are computed by wave optics"});
+                         "of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts "
+                         "into disks"});
   fields.add("dose", dose,
              {.help = "mean counts of a detector pixel in one frame", .unit = "counts", .min = 1e-6, .max = 1e6});
   fields.add(
@@ -155,7 +191,7 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add("wide_length", wide_length,
              {.help = "decay length of scattering to high angles", .unit = "px", .min = 0.1});
   fields.add("halo_fraction", halo_fraction,
-             {.help = "share of the dose in the halo, for vacuum only", .min = 0, .max = 1});
+             {.help = "share of the dose in the halo, for vacuum and disks only", .min = 0, .max = 1});
   fields.add("deflection", deflection,
              {.help = "scale of the beam deflections: vacuum shifts by this many pixels, particles by up to five times",
               .min = -100,
@@ -166,11 +202,35 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add("phase_width", phase_width,
              {.help = "standard deviation of these hills", .unit = "steps", .min = 0.01, .max = 1e4});
   fields.add("rotation", rotation,
-             {.help = "of phase: from the axes of the detector to those of the scan, clockwise on a screen",
+             {.help = "of phase and disks: from the axes of the detector to those of the scan, clockwise on a screen",
               .unit = "degrees",
               .min = -360,
               .max = 360});
-  fields.add("transpose", transpose, {.help = "of phase: rows and columns of the detector are exchanged before that"});
+  fields.add("transpose", transpose,
+             {.help = "of phase and disks: rows and columns of the detector are exchanged before that"});
+  fields.add("lattice", lattice,
+             {.help = "of disks: reciprocal lattice vectors without strain; unset: 2.25 and 2.35 disk radii long",
+              .unit = "px",
+              .metavar = "G1X,G1Y,G2X,G2Y"});
+  fields.choice("strain_field", strain_field,
+                {{"uniform", StrainField::uniform},
+                 {"gradient", StrainField::gradient},
+                 {"step", StrainField::step},
+                 {"rotation", StrainField::rotation}},
+                {.help = "of disks: strain everywhere; growing along the columns from minus to plus one half of it; "
+                         "beyond three fifths of the columns; none, only the turn, growing down the rows"});
+  fields.add("strain", strain,
+             {.help = "of disks: strain of the crystal along the axes of the scan, positive for tension",
+              .metavar = "EXX,EYY,EXY"});
+  fields.add("lattice_turn", lattice_turn,
+             {.help = "of disks: turn of the crystal with the strain, clockwise on a screen",
+              .unit = "degrees",
+              .min = -180,
+              .max = 180});
+  fields.add("orders", orders, {.help = "of disks: orders on either side of the direct disk", .min = 0, .max = 20});
+  fields.add(
+      "excitation", excitation,
+      {.help = "of disks: how far intensities vary about their mean from pattern to pattern", .min = 0, .max = 1});
   fields.add("masked_pixels", masked_pixels,
              {.help = "pixels that say \"no data\" and are marked in the mask", .min = 0, .max = 1e9});
   fields.add("hot_pixels", hot_pixels,
@@ -220,6 +280,25 @@ PhasePatterns phase_patterns_of(const SimulateOptions& options) {
   return PhasePatterns(optics_of(options), std::move(scan));
 }
 
+DiskPatterns disk_patterns_of(const SimulateOptions& options) {
+  DiskScan scan;
+  std::tie(scan.scan_rows, scan.scan_cols) = shape_of(options.scan_shape, "scan shape", most_positions);
+  scan.undeformed = lattice_of(options);
+  scan.field = options.strain_field;
+  scan.deformation = deformation_of(options);
+  scan.rotation = options.rotation * std::numbers::pi / 180;
+  scan.transpose = options.transpose;
+  scan.orders = options.orders;
+  // The outermost disks have about a tenth of the intensity of the direct one.
+  scan.falloff = 0.65 * static_cast<double>(std::max<Index>(options.orders, 1)) *
+                 std::max(std::hypot(scan.undeformed.g1_x, scan.undeformed.g1_y),
+                          std::hypot(scan.undeformed.g2_x, scan.undeformed.g2_y));
+  scan.excitation = options.excitation;
+  scan.background = options.halo_fraction;
+  scan.seed = static_cast<std::uint64_t>(options.seed);
+  return DiskPatterns(optics_of(options), scan);
+}
+
 Model model_of(const SimulateOptions& options) {
   const auto [scan_rows, scan_cols] = shape_of(options.scan_shape, "scan shape", most_positions);
   const Optics optics = optics_of(options);
@@ -229,6 +308,14 @@ Model model_of(const SimulateOptions& options) {
                  defects_of(options, optics),
                  [patterns](Index scan_row, Index scan_col, const Beam& beam, Model::Scratch& scratch,
                             std::span<double> rate) { patterns->rates(scan_row, scan_col, beam, scratch, rate); });
+  }
+  if (options.sample == Sample::disks) {
+    const auto patterns = std::make_shared<const DiskPatterns>(disk_patterns_of(options));
+    return Model(optics, scan_rows, scan_cols, drifting(scan_rows, scan_cols, options.descan),
+                 defects_of(options, optics),
+                 [patterns](Index scan_row, Index scan_col, const Beam& beam, Model::Scratch&, std::span<double> rate) {
+                   patterns->rates(scan_row, scan_col, beam, rate);
+                 });
   }
   std::vector<Defect> defects = defects_of(options, optics);
   Model::BeamAt beam =

@@ -59,7 +59,9 @@ Verb simulate_verb() {
           .examples = {{"sonde stem simulate scan_master.h5", "128 x 128 positions of 192 x 192 pixels"},
                        {"sonde stem simulate low_master.h5 --dose 0.01 --seed 7", "A hundredth of the dose"},
                        {"sonde stem simulate beam_master.h5 --sample vacuum --disk-radius 30 --halo-length 25",
-                        "The pattern of the benchmarks"}},
+                        "The pattern of the benchmarks"},
+                       {"sonde stem simulate film_master.h5 --sample disks --disk-radius 8 --detector-shape 128,128",
+                        "Disks of a crystal that is strained beyond an interface"}},
           .plans = true,
           .watched = Watched{},
           .invoke = invocation<SimulateOptions, run_simulate>};
