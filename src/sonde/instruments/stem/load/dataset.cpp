@@ -136,15 +136,13 @@ Array Dataset::pattern(Index scan_row, Index scan_col) const {
   return pattern;
 }
 
-Moments Dataset::moments_of(const ScanRegion& part) const {
+Moments Dataset::moments_of(std::vector<Index> some) const {
   require_resident();
-  const ScanGrid& scan = state_->settings.scan;
-  if (part.row_first < 0 || part.col_first < 0 || part.row_first >= part.row_last || part.col_first >= part.col_last ||
-      part.row_last > scan.out_rows || part.col_last > scan.out_cols)
-    throw Error(ErrorKind::bad_input,
-                fmt::format("rows {} to {} and columns {} to {} are not in a scan of {} x {}", part.row_first,
-                            part.row_last, part.col_first, part.col_last, scan.out_rows, scan.out_cols));
-  PassSettings settings = part_of(state_->settings, part);
+  if (some.empty() || some.front() < 0 || some.back() >= positions())
+    throw Error(ErrorKind::bad_input, some.empty() ? "moments of 0 scan positions; expected 1 or more"
+                                                   : fmt::format("positions {} to {}: not within the {} of the scan",
+                                                                 some.front(), some.back(), positions()));
+  PassSettings settings = only_at(state_->settings, std::move(some));
   settings.stage = "decoding";
   const std::lock_guard lock(state_->reading);
   return sum_frames(*state_->source, std::move(settings));

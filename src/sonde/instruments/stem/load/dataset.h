@@ -97,9 +97,9 @@ class Dataset {
   /// The pattern of one scan position as (rows, cols) of dtype(): a copy of a frame, a gather of planes, or one decoded
   /// frame. Throws Error(bad_input) outside the scan.
   [[nodiscard]] Array pattern(Index scan_row, Index scan_col) const;
-  /// The moments of part of the scan, in resident positions: its frames are decoded again, whatever the layout. Shapes
-  /// are those of moments() with the positions of the part. Throws Error(bad_input) when the part is empty or outside.
-  [[nodiscard]] Moments moments_of(const ScanRegion& part) const;
+  /// The moments of some scan positions, ascending: their frames are decoded again, whatever the layout. Shapes are
+  /// those of moments() with so many positions. Throws Error(bad_input) when one is outside, or there is none.
+  [[nodiscard]] Moments moments_of(std::vector<Index> positions) const;
 
   /// Returns all large memory to the system; everything but the description is gone afterwards.
   void release();

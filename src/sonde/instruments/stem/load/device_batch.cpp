@@ -71,10 +71,10 @@ void DeviceBatch::fill(const TimedBatch& batch, std::span<const Index> order, Pe
     if (stored.empty()) continue;
     frames_[i] = stored.front();
     ++result.frames;
-    if (const auto block_bytes = device_block_bytes(batch.raw, stored.front())) {
+    if (const auto block_bytes = device_block_bytes(batch.holding(stored.front()), stored.front())) {
       largest_block_bytes_ = std::max(largest_block_bytes_, *block_bytes);
       piece.form = form;
-      piece.bytes = batch.raw.piece(stored.front()).size;
+      piece.bytes = batch.holding(stored.front()).piece(stored.front()).size;
     } else {
       piece.form = ChunkForm::plain;
       piece.bytes = frame_bytes_;
@@ -82,7 +82,7 @@ void DeviceBatch::fill(const TimedBatch& batch, std::span<const Index> order, Pe
     size_ += (piece.bytes + 15) / 16 * 16;  // the workers decode to aligned elements
   }
   grow();
-  copy_pieces(batch.raw, scratch, result);
+  copy_pieces(batch, scratch, result);
 }
 
 void DeviceBatch::grow() {
@@ -99,7 +99,7 @@ void DeviceBatch::grow() {
   }
 }
 
-void DeviceBatch::copy_pieces(const RawBatch& raw, PerWorker<DecodeScratch>& scratch, PassResult& result) {
+void DeviceBatch::copy_pieces(const TimedBatch& batch, PerWorker<DecodeScratch>& scratch, PassResult& result) {
   std::byte* to = staging_.data();
   std::memcpy(to, pieces_.data(), pieces_.size() * sizeof(ChunkPiece));
   std::memcpy(to + positions_at_, positions_.data(), positions_.size() * sizeof(Index));
@@ -109,6 +109,7 @@ void DeviceBatch::copy_pieces(const RawBatch& raw, PerWorker<DecodeScratch>& scr
       const Index frame = frames_[i];
       to[present_at_ + i] = static_cast<std::byte>(frame < 0 ? 0 : 1);
       if (frame < 0) continue;
+      const RawBatch& raw = batch.holding(frame);
       std::byte* bytes = to + pieces_[i].offset;
       if (pieces_[i].form != ChunkForm::plain) {
         std::memcpy(bytes, raw.frame_bytes(frame).data(), pieces_[i].bytes);

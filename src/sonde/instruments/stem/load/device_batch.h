@@ -55,7 +55,7 @@ class DeviceBatch {
   }
   [[nodiscard]] std::optional<std::size_t> device_block_bytes(const RawBatch& raw, Index frame) const;
   void grow();
-  void copy_pieces(const RawBatch& raw, PerWorker<DecodeScratch>& scratch, PassResult& result);
+  void copy_pieces(const TimedBatch& batch, PerWorker<DecodeScratch>& scratch, PassResult& result);
   void explain(std::size_t i, std::uint64_t fault, PassResult& result) const;
   void note_failure(std::size_t i, const std::string& reason, PassResult& result) const;
 

@@ -15,13 +15,13 @@ class HeldSource : public Source {
  public:
   HeldSource(std::unique_ptr<Source> inner, const Schedule& schedule) : inner_(std::move(inner)) {
     acquisition_ = inner_->acquisition();
-    for (const Batch& batch : schedule.batches) {
-      if (batch.first_frame == batch.last_frame) continue;
-      check_interrupt();
-      RawBatch& raw = held_.emplace_back();
-      inner_->read(batch.first_frame, batch.last_frame, raw);
-      raw.bytes.shrink_to_fit();
-    }
+    for (const Batch& batch : schedule.batches)
+      for (const FrameRange& range : batch.reads) {
+        check_interrupt();
+        RawBatch& raw = held_.emplace_back();
+        inner_->read(range.first, range.last, raw);
+        raw.bytes.shrink_to_fit();
+      }
   }
 
   [[nodiscard]] std::size_t stored_bytes(Index frame) const override { return inner_->stored_bytes(frame); }

@@ -54,20 +54,20 @@ FramesRead for_each_stored_frame(
   ProgressMeter progress("reading frames", scan.positions(), "positions");
   while (const auto batch = feed.next()) {
     check_interrupt();
-    const RawBatch& raw = batch->raw;
     parallel_for(batch->plan->last - batch->plan->first, 16, [&](Index first, Index last, Worker& worker) {
       FrameScratch& scratch = workers[worker];
       StoredFrame stored;
       stored.format = format;
       stored.decode = [&](DecodeScratch& decode, std::vector<std::byte>& elements) {
         elements.resize(frame_bytes);
-        source.decode(raw, stored.frame, decode, elements);
+        source.decode(batch->holding(stored.frame), stored.frame, decode, elements);
       };
       for (Index i = first; i < last; ++i) {
         stored.position = schedule.order[static_cast<std::size_t>(batch->plan->first + i)];
         scan.frames_of(stored.position, scratch.frames);
         for (const Index frame : scratch.frames) {
           stored.frame = frame;
+          const RawBatch& raw = batch->holding(frame);
           stored.bytes = raw.frame_bytes(frame);
           stored.filter_mask = raw.piece(frame).filter_mask;
           if (stored.bytes.empty()) continue;

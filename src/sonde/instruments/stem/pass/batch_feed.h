@@ -2,8 +2,10 @@
 // Private to the room: the batches of a pass, read ahead by a thread of their own.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "sonde/engine/io/feed.h"
 #include "sonde/instruments/stem/pass/grid.h"
@@ -13,9 +15,17 @@ namespace sonde::stem {
 
 /// A batch and how long reading it took.
 struct TimedBatch {
-  RawBatch raw;
+  std::vector<RawBatch> reads;  ///< those of the plan, and buffers of earlier batches
   const Batch* plan = nullptr;
   double read_s = 0;
+
+  /// The read that has a frame of the batch.
+  [[nodiscard]] const RawBatch& holding(Index frame) const {
+    const auto& ranges = plan->reads;
+    const auto range = std::partition_point(ranges.begin(), ranges.end(),
+                                            [frame](const FrameRange& each) { return each.last <= frame; });
+    return reads[static_cast<std::size_t>(range - ranges.begin())];
+  }
 };
 
 /// Reads every batch of the schedule once, in order, at most `ring_buffers` ahead. Source and schedule must outlive it.

@@ -13,6 +13,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/stem/correct/bad_pixels.h"
+#include "sonde/instruments/stem/pass/batch_feed.h"
 #include "sonde/instruments/stem/pass/frame_kernels.h"
 #include "sonde/instruments/stem/pass/operation_set.h"
 #include "sonde/instruments/stem/pass/pass.h"
@@ -73,7 +74,7 @@ class FrameCleaner {
 
   /// Loads positions, all of one block of 64, from a batch that holds all their frames, and hands them to the
   /// operations with the states of this worker or share.
-  void load(const RawBatch& batch, std::span<const Index> positions, StoredSums<In>& sums, std::size_t worker,
+  void load(const TimedBatch& batch, std::span<const Index> positions, StoredSums<In>& sums, std::size_t worker,
             std::size_t share) {
     sums_ = &sums;
     StageClock clock;
@@ -112,13 +113,13 @@ class FrameCleaner {
   [[nodiscard]] Index out_pixels() const { return settings_.detector.out_pixels(); }
 
   /// Decodes one stored frame, counts and zeroes what is not data. False when the frame is broken and stands as zeros.
-  bool load_frame(const RawBatch& batch, Index frame, In* to, StageClock& clock) {
+  bool load_frame(const TimedBatch& batch, Index frame, In* to, StageClock& clock) {
     const auto count = static_cast<std::size_t>(pixels());
     const auto elements = std::as_writable_bytes(std::span(to, count));
     ++frames;
     bool good = true;
     try {
-      shared_.source->decode(batch, frame, scratch_, elements);
+      shared_.source->decode(batch.holding(frame), frame, scratch_, elements);
     } catch (Error& error) {
       if (settings_.on_error == OnError::fail) {
         if (error.hint().empty())
@@ -218,7 +219,7 @@ class FrameCleaner {
   }
 
   /// The one stored frame of a position; zeros when it has none.
-  bool load_position(const RawBatch& batch, Index position, std::size_t slot, StageClock& clock) {
+  bool load_position(const TimedBatch& batch, Index position, std::size_t slot, StageClock& clock) {
     In* to = in_.data() + static_cast<Index>(slot) * pixels();
     settings_.scan.frames_of(position, stored_frames_);
     const bool searched = sentinels_first_;
@@ -239,7 +240,7 @@ class FrameCleaner {
   }
 
   /// All stored frames of a position, summed into its bins.
-  bool sum_position(const RawBatch& batch, Index position, std::size_t slot, StageClock& clock) {
+  bool sum_position(const TimedBatch& batch, Index position, std::size_t slot, StageClock& clock) {
     const DetectorGrid& detector = settings_.detector;
     Acc* to = acc_.data() + static_cast<Index>(slot) * out_pixels();
     std::memset(to, 0, static_cast<std::size_t>(out_pixels()) * sizeof(Acc));

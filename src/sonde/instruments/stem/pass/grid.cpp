@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/interrupt.h"
@@ -73,6 +74,7 @@ ScanGrid ScanGrid::make(const Acquisition& acquisition, std::optional<ScanRegion
 
 void ScanGrid::frames_of(Index position, std::vector<Index>& frames) const {
   frames.clear();
+  if (only) position = (*only)[static_cast<std::size_t>(position)];
   const Index row_first = region.row_first + position / out_cols * bin,
               col_first = region.col_first + position % out_cols * bin;
   for (Index row = row_first; row < std::min(row_first + bin, region.row_last); ++row)
@@ -105,18 +107,17 @@ Schedule make_schedule(const ScanGrid& grid, const Source& source, std::size_t t
   if (!std::is_sorted(lowest.begin(), lowest.end()))
     std::stable_sort(schedule.order.begin(), schedule.order.end(), [&](Index a, Index b) { return low(a) < low(b); });
 
-  // A gap of unwanted frames (a cropped scan) is skipped once it costs more than a new read.
-  constexpr std::size_t gap_bytes = std::size_t{1} << 20;
+  // A gap of unwanted frames (a cropped scan) is skipped once it costs more than a new read. Few positions are wanted
+  // for themselves: nothing between them is read, and one batch holds what all cores decode together.
+  const std::size_t gap_bytes = grid.only ? 0 : std::size_t{1} << 20;
   Batch batch;
   Index end_frame = -1;  // one past the highest frame any position of the batch needs
   const auto close = [&](Index next) {
     batch.last = next;
-    if (end_frame < 0) batch.first_frame = end_frame = grid.stored_frames;  // positions without frames
-    batch.last_frame = end_frame;
     schedule.total_bytes += batch.bytes;
     schedule.largest_bytes = std::max(schedule.largest_bytes, batch.bytes);
     std::sort(schedule.order.begin() + batch.first, schedule.order.begin() + batch.last);
-    if (batch.last > batch.first) schedule.batches.push_back(batch);
+    if (batch.last > batch.first) schedule.batches.push_back(std::move(batch));
     batch = Batch{};
     batch.first = next;
     end_frame = -1;
@@ -130,18 +131,22 @@ Schedule make_schedule(const ScanGrid& grid, const Source& source, std::size_t t
       for (Index f = end_frame; f < low(n) && gap <= gap_bytes; ++f) gap += source.stored_bytes(f);
       // 64 positions share a cache line of a plane: batches of ordinary scans end on such a line.
       const bool full = batch.bytes >= target_bytes && (n % 64 == 0 || batch.bytes >= 2 * target_bytes);
-      if (full || gap > gap_bytes) close(i);
+      if (full || (gap > gap_bytes && !grid.only))
+        close(i);
+      else if (gap > gap_bytes)
+        end_frame = -1;
     }
     if (end_frame < 0) {
-      batch.first_frame = low(n);
+      batch.reads.push_back({low(n), low(n)});
       end_frame = low(n);
     }
     for (; end_frame < last; ++end_frame) batch.bytes += source.stored_bytes(end_frame);
+    batch.reads.back().last = end_frame;
   }
   Index filled = positions;
   while (filled > 0 && low(schedule.order[static_cast<std::size_t>(filled - 1)]) == never) --filled;
   close(filled);
-  if (filled < positions) {
+  if (filled < positions) {  // positions without frames
     batch.first = filled;
     close(positions);
   }

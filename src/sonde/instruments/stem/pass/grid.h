@@ -44,18 +44,26 @@ struct ScanGrid {
   Index bin = 1;
   Index stored_frames = 0;           ///< frames the file has; positions beyond are empty
   Index out_rows = 0, out_cols = 0;  ///< resident scan
+  /// Only these positions of the resident scan, ascending, numbered in their order; none: all of them.
+  std::optional<std::vector<Index>> only{};
 
   /// Throws Error(bad_input) when the region is empty or outside the scan, or the bin is below 1 or above the region.
   static ScanGrid make(const Acquisition& acquisition, std::optional<ScanRegion> region, Index bin, Edge edge);
-  [[nodiscard]] Index positions() const { return out_rows * out_cols; }
+  [[nodiscard]] Index positions() const { return only ? static_cast<Index>(only->size()) : out_rows * out_cols; }
   /// Appends the stored frames of a resident position to `frames` (cleared first), ascending; those beyond the file are
   /// left out.
   void frames_of(Index position, std::vector<Index>& frames) const;
 };
 
-/// One read: stored frames [first_frame, last_frame), which complete the positions order[first .. last).
+/// Stored frames [first, last), read at once.
+struct FrameRange {
+  Index first = 0, last = 0;
+};
+
+/// Some reads, which together hold all frames of the positions order[first .. last): one, and several where only some
+/// positions are wanted.
 struct Batch {
-  Index first_frame = 0, last_frame = 0;
+  std::vector<FrameRange> reads;  ///< ascending
   Index first = 0, last = 0;
   std::size_t bytes = 0;
 };

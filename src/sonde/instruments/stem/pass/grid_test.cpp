@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "sonde/instruments/stem/pass/memory_source.h"
@@ -98,7 +99,7 @@ TEST(ScanOrder, FlipsAndTranspositionVisitEveryFrameOnce) {
   EXPECT_EQ((ScanOrder{3, 4, 2, false, false, false}.frame(1, 0)), 8);  // two dropped frames a row
 }
 
-/// Every position once, every frame it needs inside its batch, batches in stored order without overlap.
+/// Every position once, every frame it needs in a read of its batch, reads in stored order without overlap.
 void expect_complete(const ScanGrid& grid, const Schedule& schedule) {
   std::vector<int> seen(static_cast<std::size_t>(grid.positions()));
   std::vector<Index> frames;
@@ -106,16 +107,18 @@ void expect_complete(const ScanGrid& grid, const Schedule& schedule) {
   for (const Batch& batch : schedule.batches) {
     EXPECT_EQ(batch.first, next);
     next = batch.last;
-    EXPECT_GE(batch.first_frame, end);
-    end = std::max(end, batch.last_frame);
+    for (const FrameRange& read : batch.reads) {
+      EXPECT_GE(read.first, end);
+      end = read.last;
+    }
     for (Index i = batch.first; i < batch.last; ++i) {
       const Index position = schedule.order[static_cast<std::size_t>(i)];
       ++seen[static_cast<std::size_t>(position)];
       grid.frames_of(position, frames);
-      for (const Index frame : frames) {
-        EXPECT_GE(frame, batch.first_frame);
-        EXPECT_LT(frame, batch.last_frame);
-      }
+      for (const Index frame : frames)
+        EXPECT_TRUE(std::any_of(batch.reads.begin(), batch.reads.end(),
+                                [&](const FrameRange& read) { return read.first <= frame && frame < read.last; }))
+            << "frame " << frame;
     }
   }
   EXPECT_EQ(seen, std::vector<int>(seen.size(), 1));
@@ -132,6 +135,17 @@ TEST(Schedule, CoversEveryPositionOnce) {
         const ScanGrid grid = ScanGrid::make(source.acquisition(), std::nullopt, scan_bin, Edge::keep);
         expect_complete(grid, make_schedule(grid, source, 128));
       }
+}
+
+TEST(Schedule, AListOfPositionsReadsNothingBetweenThem) {
+  auto source = source_of(20, 20, 400);
+  ScanGrid grid = ScanGrid::make(source.acquisition(), std::nullopt, 1, Edge::keep);
+  grid.only = {7, 8, 9, 200, 399};
+  const Schedule schedule = make_schedule(grid, source, 128);
+  expect_complete(grid, schedule);
+  ASSERT_EQ(schedule.batches.size(), 1u);
+  EXPECT_EQ(schedule.batches.front().reads.size(), 3u);
+  EXPECT_EQ(schedule.total_bytes, 5u * 4);  // 4 bytes a frame
 }
 
 TEST(Schedule, OrdinaryScansReadInBatchesOfTheTargetSize) {

@@ -27,7 +27,8 @@ struct PassShape {
 };
 
 /// Positions of one block, [64 k, 64 (k + 1)), share cache lines of the pixel-major layout: one worker has all of them
-/// that come with a batch.
+/// that come with a batch. A list of positions (ScanGrid::only) is divided into blocks of fewer, so that all cores have
+/// work: pixel-major elements are not made of one.
 constexpr Index block_positions = 64;
 
 /// Some clean frames one after another in the cache: bad pixels and "no data" are zero, bins are summed. They belong to

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "sonde/engine/base/clock.h"
@@ -16,6 +17,9 @@
 
 namespace sonde::stem {
 namespace {
+
+// Of a list of positions, which may be short, a worker takes so many: all cores have work.
+constexpr Index few_positions = 4;
 
 /// Frames that operations get together. They and the states of all operations, which are read and written once for
 /// each tile, should stay in a second-level cache of 1 MiB with some room for decoding. A multiple of four, as kernels
@@ -70,10 +74,10 @@ std::vector<Index> in_stored_order(std::span<const Index> positions, const ScanG
 }
 
 /// Where pieces of work begin, and the end: positions of one block, so that a cache line of a plane has one writer.
-std::vector<std::size_t> pieces_of(std::span<const Index> order) {
+std::vector<std::size_t> pieces_of(std::span<const Index> order, Index block) {
   std::vector<std::size_t> starts = {0};
   for (std::size_t i = 1; i < order.size(); ++i)
-    if (order[i] / block_positions != order[i - 1] / block_positions) starts.push_back(i);
+    if (order[i] / block != order[i - 1] / block) starts.push_back(i);
   starts.push_back(order.size());
   return starts;
 }
@@ -86,7 +90,8 @@ class Pass {
         settings_(settings),
         operations_(operations),
         by_share_(!std::is_integral_v<In> || operations.sums_of_floats()),
-        share_count_(by_share_ ? shares_of_floats(settings) : 1) {
+        share_count_(by_share_ ? shares_of_floats(settings) : 1),
+        block_(settings.scan.only ? few_positions : block_positions) {
     const DetectorGrid& detector = settings.detector;
     const DType sum_type = std::is_integral_v<In> ? DType::u64 : DType::f64;
     result_.input_sum = Array::zeros(Device::cpu(), {detector.rows, detector.cols}, sum_type);
@@ -114,7 +119,8 @@ class Pass {
 
     const Schedule schedule = make_schedule(settings_.scan, source_, settings_.batch_bytes);
     BatchFeed feed(source_, schedule);
-    ProgressMeter progress(settings_.stage, settings_.scan.positions(), "positions");
+    std::optional<ProgressMeter> progress;
+    if (!settings_.stage.empty()) progress.emplace(settings_.stage, settings_.scan.positions(), "positions");
     while (const auto batch = feed.next()) {
       check_interrupt();
       const std::span<const Index> order =
@@ -122,12 +128,12 @@ class Pass {
               .subspan(static_cast<std::size_t>(batch->plan->first),
                        static_cast<std::size_t>(batch->plan->last - batch->plan->first));
       if (by_share_)
-        load_shares(batch->raw, in_stored_order(order, settings_.scan), workers, sums);
+        load_shares(*batch, in_stored_order(order, settings_.scan), workers, sums);
       else
-        load_pieces(batch->raw, order, workers, sums);
+        load_pieces(*batch, order, workers, sums);
       result_.seconds.read += batch->read_s;
       result_.stored_bytes += batch->plan->bytes;
-      progress.advance(static_cast<Index>(order.size()));
+      if (progress) progress->advance(static_cast<Index>(order.size()));
     }
 
     for (const auto& worker : workers) join(*worker);
@@ -145,27 +151,27 @@ class Pass {
   using Sums = std::vector<StoredSums<In>>;
 
   /// Any worker takes any piece.
-  void load_pieces(const RawBatch& raw, std::span<const Index> order, Workers& workers, Sums& sums) {
-    const std::vector<std::size_t> starts = pieces_of(order);
+  void load_pieces(const TimedBatch& batch, std::span<const Index> order, Workers& workers, Sums& sums) {
+    const std::vector<std::size_t> starts = pieces_of(order, block_);
     parallel_for(static_cast<Index>(starts.size()) - 1, 1, [&](Index first, Index last, Worker& worker) {
       const auto index = static_cast<std::size_t>(worker.index);
       for (auto piece = static_cast<std::size_t>(first); piece < static_cast<std::size_t>(last); ++piece)
-        workers[worker].load(raw, order.subspan(starts[piece], starts[piece + 1] - starts[piece]), sums[index], index,
+        workers[worker].load(batch, order.subspan(starts[piece], starts[piece + 1] - starts[piece]), sums[index], index,
                              0);
     });
   }
 
   /// A worker takes all positions of a share, in their order.
-  void load_shares(const RawBatch& raw, std::span<const Index> order, Workers& workers, Sums& sums) {
-    const std::vector<std::size_t> starts = pieces_of(order);
+  void load_shares(const TimedBatch& batch, std::span<const Index> order, Workers& workers, Sums& sums) {
+    const std::vector<std::size_t> starts = pieces_of(order, block_);
     const auto share_of = [&](std::size_t piece) {
-      return static_cast<std::size_t>(order[starts[piece]] / block_positions) % share_count_;
+      return static_cast<std::size_t>(order[starts[piece]] / block_) % share_count_;
     };
     parallel_for(static_cast<Index>(share_count_), 1, [&](Index first, Index last, Worker& worker) {
       for (auto share = static_cast<std::size_t>(first); share < static_cast<std::size_t>(last); ++share)
         for (std::size_t piece = 0; piece + 1 < starts.size(); ++piece)
           if (share_of(piece) == share)
-            workers[worker].load(raw, order.subspan(starts[piece], starts[piece + 1] - starts[piece]), sums[share],
+            workers[worker].load(batch, order.subspan(starts[piece], starts[piece + 1] - starts[piece]), sums[share],
                                  static_cast<std::size_t>(worker.index), share);
     });
   }
@@ -197,6 +203,7 @@ class Pass {
   OperationSet& operations_;
   const bool by_share_;
   const std::size_t share_count_;
+  const Index block_;  // positions of a piece of work
   PassShared shared_;
   PassResult result_;
 };
@@ -244,6 +251,11 @@ PassResult run_pass(Source& source, const PassSettings& settings, std::span<Oper
     default:
       throw Error(ErrorKind::internal, "the pass was given elements it has no loops for");
   }
+}
+
+PassSettings only_at(PassSettings settings, std::vector<Index> positions) {
+  settings.scan.only = std::move(positions);
+  return settings;
 }
 
 PassSettings part_of(PassSettings settings, const ScanRegion& part) {

@@ -34,7 +34,7 @@ struct PassSettings {
   /// suspects.
   bool sum_stored = true;
   std::size_t batch_bytes = std::size_t{8} << 20;
-  std::string stage = "loading";  ///< what progress is called
+  std::string stage = "loading";  ///< what progress is called; empty: none is reported
 };
 
 /// Whether stored frames are resident frames, so that nothing is summed in bins.
@@ -67,7 +67,9 @@ struct PassResult {
 /// before any frame is read, and Error(interrupted) between batches.
 [[nodiscard]] PassResult run_pass(Source& source, const PassSettings& settings, std::span<Operation* const> operations);
 
-/// The settings of a pass over some resident positions only, a rectangle of them.
+/// The settings of a pass over some resident positions only, ascending; in its results they are numbered in this order.
+[[nodiscard]] PassSettings only_at(PassSettings settings, std::vector<Index> positions);
+/// And over a rectangle of them.
 [[nodiscard]] PassSettings part_of(PassSettings settings, const ScanRegion& part);
 
 /// Bytes a pass holds besides resident elements: ring of compressed buffers (of the largest batch each, together no

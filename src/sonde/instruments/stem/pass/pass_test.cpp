@@ -96,6 +96,48 @@ TEST(Pass, SumsOfCountsDependOnNeitherThreadsNorBatches) {
     for (const Index bin : {1, 2}) expect_one_result<std::uint16_t>(flip_rows, bin, bin);
 }
 
+TEST(Pass, AListOfPositionsGivesWhatTheWholeScanGivesThere) {
+  auto source = source_of<std::uint16_t>();
+  MomentSums all, some;
+  Operation* operation = &all;
+  (void)run_pass(source, settings_for(source), std::span(&operation, 1));
+  const std::vector<Index> chosen = {0, 1, 2, 3, 4, 70, 71, 150, positions - 1};
+  operation = &some;
+  const PassResult result = run_pass(source, only_at(settings_for(source), chosen), std::span(&operation, 1));
+  EXPECT_EQ(result.frames, chosen.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const auto k = static_cast<Index>(i);
+    EXPECT_EQ((some.total.view<std::uint64_t, 1>()(k)), (all.total.view<std::uint64_t, 1>()(chosen[i])));
+    EXPECT_EQ((some.moment_col.view<std::uint64_t, 1>()(k)), (all.moment_col.view<std::uint64_t, 1>()(chosen[i])));
+  }
+}
+
+TEST(Pass, SumsOverAListDependOnNeitherThreadsNorBatches) {
+  auto source = source_of<float>();
+  std::vector<Index> chosen;
+  for (Index i = 0; i < positions; i += 1 + i % 5) chosen.push_back(i);
+  PassSettings settings = only_at(settings_for(source), chosen);
+  const std::string expected = found_by(source, settings, 1);
+  for (const int threads : {2, 7})
+    for (const std::size_t frames : {1, 3, 50}) {
+      settings.batch_bytes = frames * static_cast<std::size_t>(pixels) * sizeof(float);
+      EXPECT_TRUE(found_by(source, settings, threads) == expected) << threads << " threads, batches of " << frames;
+    }
+}
+
+TEST(Pass, PlanesAreNotMadeOfAList) {
+  auto source = source_of<std::uint16_t>();
+  Array planes = make_planes(Device::cpu(), 2, rows, cols, DType::u16);
+  ResidentElements elements({.out = DType::u16, .destination = Destination::planes}, planes);
+  Operation* const operation = &elements;
+  EXPECT_THAT(sonde::testing::error_of(
+                  ErrorKind::internal,
+                  [&] {
+                    (void)run_pass(source, only_at(settings_for(source), {3, 4}), std::span(&operation, 1));
+                  }),
+              ::testing::HasSubstr("planes were asked of a list of positions"));
+}
+
 /// Compares what it is given with the definition.
 class Witness final : public Operation {
  public:

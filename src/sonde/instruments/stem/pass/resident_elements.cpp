@@ -49,6 +49,8 @@ ResidentElements::ResidentElements(const ResidentSettings& settings, Array& dest
     : settings_(settings), destination_(destination) {}
 
 Abilities ResidentElements::abilities(const PassShape& shape) const {
+  if (settings_.destination == Destination::planes && shape.scan.only)
+    throw Error(ErrorKind::internal, "planes were asked of a list of positions");
   Abilities abilities;
   if (settings_.destination != Destination::none) abilities.copy = settings_.out;
   abilities.state_bytes = slots_bytes(shape);

@@ -12,6 +12,7 @@ struct ScanSample {
   Array sum;           ///< (rows, cols) u64 or f64: S over the sampled frames, suspects included
   Index frames = 0;
 };
+/// Reads and decodes the frames of at most so many positions. A broken frame counts as none. Nothing is interpolated.
 [[nodiscard]] ScanSample sample_scan(Source& source, const PassSettings& settings, Index samples);
 
 }  // namespace sonde::stem

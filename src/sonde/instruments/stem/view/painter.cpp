@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/interrupt.h"
 #include "sonde/instruments/stem/image/diffraction.h"
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "sonde/instruments/stem/view/panel_values.h"
@@ -52,61 +51,10 @@ Frame float_frame(FrameKind kind, Index rows, Index cols, const Array& values, d
   return panel::make_frame<float>(kind, rows, cols, floats);
 }
 
-/// Ascending positions as rectangles of the scan: runs of a row, joined with the same run of the next rows.
-std::vector<ScanRegion> rectangles(std::span<const Index> positions, Index scan_cols) {
-  std::vector<ScanRegion> all;
-  std::size_t open = 0;  // rectangles from here on may still grow
-  for (std::size_t i = 0; i < positions.size();) {
-    check_interrupt();
-    const Index row = positions[i] / scan_cols, col = positions[i] % scan_cols;
-    Index last = col;
-    while (++i < positions.size() && positions[i] == positions[i - 1] + 1 && positions[i] / scan_cols == row) ++last;
-    while (open < all.size() && all[open].row_last < row) ++open;
-    const auto above = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(open), all.end(), [&](const auto& r) {
-      return r.row_last == row && r.col_first == col && r.col_last == last + 1;
-    });
-    if (above != all.end())
-      ++above->row_last;
-    else
-      all.push_back({row, row + 1, col, last + 1});
-  }
-  return all;
-}
-
-/// Adds or compares whole patterns.
-template <class T, class Join>
-void join(Array& into, const Array& part, Join join_one) {
-  auto* to = static_cast<T*>(into.data());
-  const auto* from = static_cast<const T*>(part.data());
-  for (Index q = 0; q < into.count(); ++q) to[q] = join_one(to[q], from[q]);
-}
-
 /// The sum or the maximum from the stored frames, for layouts that hold no elements.
 Array decoded_pattern(const Dataset& dataset, std::span<const Index> positions, Reduction reduction) {
-  Array result;
-  for (const ScanRegion& part : rectangles(positions, dataset.shape()[1])) {
-    check_interrupt();
-    Moments moments = dataset.moments_of(part);
-    Array& pattern = reduction == Reduction::max ? moments.pattern_max : moments.pattern_sum;
-    if (result.empty()) {
-      result = std::move(pattern);
-      continue;
-    }
-    const auto joined = [&](auto zero) {
-      using T = decltype(zero);
-      if (reduction == Reduction::max)
-        join<T>(result, pattern, [](T a, T b) { return std::max(a, b); });
-      else
-        join<T>(result, pattern, [](T a, T b) { return a + b; });
-    };
-    if (result.dtype() == DType::u64)
-      joined(std::uint64_t{0});
-    else if (result.dtype() == DType::f32)
-      joined(0.0f);
-    else
-      joined(0.0);
-  }
-  return result;
+  Moments moments = dataset.moments_of({positions.begin(), positions.end()});
+  return std::move(reduction == Reduction::max ? moments.pattern_max : moments.pattern_sum);
 }
 
 }  // namespace
