@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a result of strain says and writes.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "sonde/engine/base/version.h"
+#include "sonde/engine/report/json.h"
+#include "sonde/instruments/stem/lattice/strain_result.h"
+
+namespace sonde::stem {
+namespace {
+
+const char* text_of(StrainMeasure measure) {
+  switch (measure) {
+    case StrainMeasure::biot:
+      return "biot";
+    case StrainMeasure::infinitesimal:
+      return "infinitesimal";
+    case StrainMeasure::green_lagrange:
+      return "green_lagrange";
+    case StrainMeasure::reciprocal_first_order:
+      return "reciprocal_first_order";
+  }
+  return "";
+}
+
+const char* text_of(OriginFit fit) {
+  switch (fit) {
+    case OriginFit::none:
+      return "none";
+    case OriginFit::mean:
+      return "constant";
+    case OriginFit::plane:
+      return "plane";
+    case OriginFit::parabola:
+      return "parabola";
+  }
+  return "";
+}
+
+Value vectors_value(const Basis& basis) {
+  Value value;
+  value["g1_x"] = basis.g1_x;
+  value["g1_y"] = basis.g1_y;
+  value["g2_x"] = basis.g2_x;
+  value["g2_y"] = basis.g2_y;
+  return value;
+}
+
+Value strain_value(const Strain& strain) {
+  Value value;
+  value["e_xx"] = strain.xx;
+  value["e_yy"] = strain.yy;
+  value["e_xy"] = strain.xy;
+  value["theta"] = strain.theta;
+  return value;
+}
+
+std::string vectors_text(const Basis& basis) {
+  return fmt::format("g1 ({:.3f}, {:.3f}), g2 ({:.3f}, {:.3f}) px", basis.g1_x, basis.g1_y, basis.g2_x, basis.g2_y);
+}
+
+std::string four(const Strain& strain, const char* form) {
+  return fmt::format(fmt::runtime(fmt::format("e_xx {0}, e_yy {0}, e_xy {0}, theta {0}", form)), strain.xx, strain.yy,
+                     strain.xy, strain.theta);
+}
+
+std::string reasons_text(const StrainResult& result) {
+  std::string list;
+  for (std::size_t i = 1; i < fit_outcomes; ++i)
+    if (result.outcomes[i] > 0)
+      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", result.outcomes[i], reason(static_cast<FitOutcome>(i)));
+  return list;
+}
+
+}  // namespace
+
+std::vector<std::string> StrainResult::lines() const {
+  std::vector<std::string> lines;
+  if (origin_fit != OriginFit::none)
+    lines.push_back(fmt::format("origin    {} through the direct disks, rms {:.3f} px; {} of {} left out",
+                                text_of(origin_fit), origin.rms, origin.dropped, origin.used + origin.dropped));
+  if (fitted() == 0) {
+    lines.push_back(fmt::format("positions none of {} has a lattice ({})", positions(), reasons_text(*this)));
+    return lines;
+  }
+  std::string lattice = "lattice   " + vectors_text(basis);
+  lattice += found
+                 ? fmt::format("; {:.0f} % of the intensity of {} maxima is on it", 100 * found->indexed, found->maxima)
+                 : std::string(" (given)");
+  lines.push_back(std::move(lattice));
+  const std::string without = reasons_text(*this);
+  std::string place = fmt::format("positions {} of {} with a lattice", fitted(), positions());
+  if (!without.empty()) place += " (" + without + ")";
+  lines.push_back(place + fmt::format(", residual {:.3f} px", residual) +
+                  (over_sigma > 0 ? fmt::format(", {:.2f} of the disks' own sigma", over_sigma) : ""));
+  lines.push_back(reference_given
+                      ? "reference " + vectors_text(reference) + " (given)"
+                      : fmt::format("reference median of {} positions: {}; its error {}", reference_positions,
+                                    vectors_text(reference), four(reference_sigma, "{:.1e}")));
+  const std::string axes =
+      frame.scan ? fmt::format("scan (rotation {:.1f} degrees{})", frame.rotation * 180 / std::numbers::pi,
+                               frame.transpose ? ", transposed" : "")
+                 : std::string("detector");
+  lines.push_back(fmt::format("strain    {}, along the axes of the {}; sigma (median) {}", text_of(measure), axes,
+                              four(median_sigma(), "{:.1e}")));
+  if (scatter.xx > 0)
+    lines.push_back("sanity    neighbours along a row differ, in units of sigma, by " + four(scatter, "{:.2f}"));
+  return lines;
+}
+
+Value StrainResult::to_value() const {
+  Value value;
+  value["origin"]["fit"] = text_of(origin_fit);
+  value["origin"]["rms_px"] = origin.rms;
+  value["origin"]["left_out"] = origin.dropped;
+  value["frame"]["name"] = frame.name();
+  value["frame"]["degrees"] = frame.rotation * 180 / std::numbers::pi;
+  value["frame"]["transpose"] = frame.transpose;
+  value["positions"]["fitted"] = fitted();
+  for (std::size_t i = 1; i < fit_outcomes; ++i)
+    if (outcomes[i] > 0) value["positions"][reason(static_cast<FitOutcome>(i))] = outcomes[i];
+  value["measure"] = text_of(measure);
+  value["warnings"] = warnings;
+  value["status"] = failed() ? "not converged" : "done";
+  if (fitted() == 0) return value;
+  value["basis"] = vectors_value(basis);
+  if (found) {
+    value["basis"]["maxima"] = found->maxima;
+    value["basis"]["indexed"] = found->indexed;
+  }
+  value["max_peak_spacing"] = max_peak_spacing;
+  value["reference"] = vectors_value(reference);
+  value["reference"]["positions"] = reference_positions;
+  value["reference"]["sigma"] = strain_value(reference_sigma);
+  value["sigma"] = strain_value(median_sigma());
+  value["residual_px"] = residual;
+  if (over_sigma > 0) value["residual_over_sigma"] = over_sigma;
+  value["scatter_over_sigma"] = strain_value(scatter);
+  return value;
+}
+
+Contents StrainResult::contents(const std::string& command) const {
+  Contents contents;
+  contents.attribute("schema", std::string("sonde.stem.strain/1"));
+  const std::string calibration = to_json(to_value(), -1);
+  const Shape shape{scan_rows, scan_cols};
+  const auto describe = [&](const std::string& name, Array values, const char* unit, const char* axes) {
+    Contents::Variable& variable = contents.add(name, {"scan row", "scan column"}, std::move(values)).unit(unit);
+    variable.attributes.emplace_back("frame", std::string(axes));
+    variable.attributes.emplace_back("calibration", calibration);
+    variable.attributes.emplace_back("sonde_version", std::string(build_info().version));
+    variable.attributes.emplace_back("command", command);
+  };
+  const auto add = [&](const std::string& name, const char* unit, const char* axes,
+                       const std::function<double(std::size_t)>& value) {
+    std::vector<float> map(fits.size(), std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t i = 0; i < map.size(); ++i)
+      if (fits[i].outcome == FitOutcome::fitted) map[i] = static_cast<float>(value(i));
+    describe(name, Array::from(map, shape), unit, axes);
+  };
+  const char* axes = frame.name();
+  add("strain/e_xx", "", axes, [&](std::size_t i) { return strain[i].xx; });
+  add("strain/e_yy", "", axes, [&](std::size_t i) { return strain[i].yy; });
+  add("strain/e_xy", "", axes, [&](std::size_t i) { return strain[i].xy; });
+  add("strain/theta", "rad", axes, [&](std::size_t i) { return strain[i].theta; });
+  add("strain/sigma_exx", "", axes, [&](std::size_t i) { return sigma[i].xx; });
+  add("strain/sigma_eyy", "", axes, [&](std::size_t i) { return sigma[i].yy; });
+  add("strain/sigma_exy", "", axes, [&](std::size_t i) { return sigma[i].xy; });
+  add("strain/sigma_theta", "rad", axes, [&](std::size_t i) { return sigma[i].theta; });
+  add("strain/residual", "px", "detector", [&](std::size_t i) { return fits[i].residual; });
+  std::vector<std::int32_t> peaks;
+  std::vector<std::uint8_t> valid, outcome;
+  for (const LatticeFit& fit : fits) {
+    peaks.push_back(static_cast<std::int32_t>(fit.peaks));
+    valid.push_back(fit.outcome == FitOutcome::fitted ? 1 : 0);
+    outcome.push_back(static_cast<std::uint8_t>(fit.outcome));
+  }
+  describe("strain/n_peaks", Array::from(peaks, shape), "", "scan");
+  describe("strain/valid", Array::from(valid, shape), "", "scan");
+  describe("strain/outcome", Array::from(outcome, shape), "", "scan");
+  std::string words;
+  for (std::size_t i = 0; i < fit_outcomes; ++i)
+    words += fmt::format("{}{}: {}", i == 0 ? "" : ", ", i, reason(static_cast<FitOutcome>(i)));
+  contents.attribute("strain/outcomes", words);
+  add("lattice/q0_x", "px", "detector", [&](std::size_t i) { return fits[i].q0_x; });
+  add("lattice/q0_y", "px", "detector", [&](std::size_t i) { return fits[i].q0_y; });
+  add("lattice/g1_x", "px", "detector", [&](std::size_t i) { return fits[i].basis.g1_x; });
+  add("lattice/g1_y", "px", "detector", [&](std::size_t i) { return fits[i].basis.g1_y; });
+  add("lattice/g2_x", "px", "detector", [&](std::size_t i) { return fits[i].basis.g2_x; });
+  add("lattice/g2_y", "px", "detector", [&](std::size_t i) { return fits[i].basis.g2_y; });
+  return contents;
+}
+
+}  // namespace sonde::stem

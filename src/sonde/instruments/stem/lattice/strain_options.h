@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "sonde/engine/base/index.h"
+#include "sonde/engine/options/fields.h"
+#include "sonde/instruments/stem/lattice/lattice_fit.h"
+#include "sonde/instruments/stem/lattice/strain.h"
+#include "sonde/instruments/stem/phase/origin.h"
+
+namespace sonde::stem {
+
+/// Which disk of a pattern is the direct one: that nearest the mean place of all disks, or the brightest.
+enum class OriginChoice { nearest, brightest };
+
+/// How strain is made from lists of disks. Texts are read when the work begins.
+struct StrainOptions {
+  OriginChoice origin = OriginChoice::nearest;
+  OriginFit origin_fit = OriginFit::plane;
+  std::string basis = "auto";  ///< or "G1X,G1Y,G2X,G2Y", px
+  std::optional<double> max_peak_spacing{};
+  Index min_num_peaks = 5;
+  PeakWeight weights = PeakWeight::intensity;
+  bool robust = true;
+  std::string reference = "median";  ///< or "G1X,G1Y,G2X,G2Y", px
+  std::string reference_region;      ///< "ROW0,ROW1,COL0,COL1", or empty for the whole scan
+  StrainMeasure measure = StrainMeasure::biot;
+  std::optional<double> rotation{};  ///< degrees; unset: that of the file
+  std::string transpose = "auto";    ///< "0", "1"; auto: that of the file
+
+  void describe(Fields& fields);
+
+  /// Empty: auto. Throws Error(usage) for vectors on one line.
+  [[nodiscard]] std::optional<Basis> basis_asked() const;
+  [[nodiscard]] std::optional<Basis> reference_asked() const;
+  /// First and last row and column, the last ones exclusive; empty: all.
+  [[nodiscard]] std::optional<std::array<Index, 4>> region_asked() const;
+  /// What can be refused before any file is read. Throws Error(usage).
+  void check() const;
+};
+
+}  // namespace sonde::stem
