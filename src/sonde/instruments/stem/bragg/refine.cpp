@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/bragg/refine.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "sonde/instruments/stem/bragg/disk_kernels.h"
+
+namespace sonde::stem {
+namespace {
+
+// Newton's steps double the digits; from half a pixel three reach float's.
+constexpr int most_steps = 6;
+constexpr double longest_step = 0.5, small_step = 1e-4;
+// A maximum further than this from the pixel's parabola is another one.
+constexpr double farthest_move = 1.5;
+
+Index wrap(Index at, Index extent) { return (at % extent + extent) % extent; }
+
+double parabola(double before, double here, double after) {
+  const double bend = 4 * here - 2 * before - 2 * after;
+  return bend > 0 ? (after - before) / bend : 0;
+}
+
+/// The derivatives of a correlation at a place: those of order a in y and b in x at [3 a + b].
+using Derivatives = std::array<double, 9>;
+
+/// Newton's steps with derivatives(y, x).
+template <class At>
+std::optional<Place> climb(const Place& start, At&& derivatives_at) {
+  Place place = start;
+  for (int step = 0; step < most_steps; ++step) {
+    const Derivatives d = derivatives_at(place.y, place.x);
+    place.value = d[0];
+    place.yy = d[6];
+    place.yx = d[4];
+    place.xx = d[2];
+    const double determinant = place.yy * place.xx - place.yx * place.yx;
+    if (!(place.yy < 0) || !(determinant > 0)) return std::nullopt;
+    double y = -(place.xx * d[3] - place.yx * d[1]) / determinant;
+    double x = -(place.yy * d[1] - place.yx * d[3]) / determinant;
+    const double length = std::hypot(y, x);
+    if (length > longest_step) {
+      y *= longest_step / length;
+      x *= longest_step / length;
+    }
+    place.y += y;
+    place.x += x;
+    if (std::hypot(place.y - start.y, place.x - start.x) > farthest_move) return std::nullopt;
+    if (length >= small_step) continue;
+    // To first order; what is left is of the square of the step.
+    place.value += (d[3] * y + d[1] * x) / 2;
+    return place;
+  }
+  return std::nullopt;
+}
+
+/// g, g' and g'' of a Gaussian of width sigma at `at` minus each pixel of a window about `middle`.
+void gaussian_weights(double at, Index middle, double sigma, float* weights) {
+  std::fill_n(weights, 3 * cpu::window_lanes, 0.0F);
+  const double s2 = sigma * sigma, scale = 1 / (std::sqrt(2 * std::numbers::pi) * sigma);
+  for (Index i = 0; i < cpu::window_size; ++i) {
+    const double t = at - static_cast<double>(middle - cpu::window_half + i);
+    const double g = scale * std::exp(-t * t / (2 * s2));
+    weights[i] = static_cast<float>(g);
+    weights[cpu::window_lanes + i] = static_cast<float>(-t / s2 * g);
+    weights[2 * cpu::window_lanes + i] = static_cast<float>((t * t / s2 - 1) / s2 * g);
+  }
+}
+
+/// exp(2 pi i f at) for the frequencies f = k / extent of Fft2d, k of `count`.
+std::vector<std::complex<double>> waves(double at, Index extent, Index count) {
+  std::vector<std::complex<double>> made(static_cast<std::size_t>(count));
+  for (Index k = 0; k < count; ++k) {
+    const auto f = static_cast<double>(2 * k < extent ? k : k - extent) / static_cast<double>(extent);
+    made[static_cast<std::size_t>(k)] = std::polar(1.0, 2 * std::numbers::pi * f * at);
+  }
+  return made;
+}
+
+/// 2 pi times those frequencies.
+std::vector<double> angular(Index extent, Index count) {
+  std::vector<double> made(static_cast<std::size_t>(count));
+  for (Index k = 0; k < count; ++k)
+    made[static_cast<std::size_t>(k)] =
+        2 * std::numbers::pi * static_cast<double>(2 * k < extent ? k : k - extent) / static_cast<double>(extent);
+  return made;
+}
+
+/// How often a column of half a spectrum is in the whole one.
+double columns_weight(Index l, Index cols) { return l == 0 || 2 * l == cols ? 1 : 2; }
+
+Derivatives exact_derivatives(const HalfSpectrum& of, double y, double x) {
+  const Index half = of.cols / 2 + 1;
+  const auto wave_y = waves(y, of.rows, of.rows), wave_x = waves(x, of.cols, half);
+  const auto omega_y = angular(of.rows, of.rows), omega_x = angular(of.cols, half);
+  const std::complex<double> i(0, 1);
+  Derivatives sums{};
+  for (Index k = 0; k < of.rows; ++k) {
+    std::complex<double> row[3] = {};
+    for (Index l = 0; l < half; ++l) {
+      const auto c = static_cast<std::size_t>(l);
+      const std::complex<double> term =
+          columns_weight(l, of.cols) * std::complex<double>(of.values[k * half + l]) * wave_x[c];
+      row[0] += term;
+      row[1] += i * omega_x[c] * term;
+      row[2] -= omega_x[c] * omega_x[c] * term;
+    }
+    const auto r = static_cast<std::size_t>(k);
+    const std::complex<double> turns[3] = {wave_y[r], i * omega_y[r] * wave_y[r], -omega_y[r] * omega_y[r] * wave_y[r]};
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) sums[3 * a + b] += (turns[a] * row[b]).real();
+  }
+  for (double& sum : sums) sum /= static_cast<double>(of.rows * of.cols);
+  return sums;
+}
+
+}  // namespace
+
+Place refine_poly(const float* correlation, Index cols, const Peak& peak) {
+  const auto value = [&](Index y, Index x) {
+    return std::max(0.0, static_cast<double>(correlation[(peak.row + y) * cols + peak.col + x]));
+  };
+  const double y = parabola(value(-1, 0), value(0, 0), value(1, 0));
+  const double x = parabola(value(0, -1), value(0, 0), value(0, 1));
+  const Index to_row = y < 0 ? -1 : 1, to_col = x < 0 ? -1 : 1;
+  const double fy = std::abs(y), fx = std::abs(x);
+  Place place;
+  place.y = static_cast<double>(peak.row) + y;
+  place.x = static_cast<double>(peak.col) + x;
+  place.value = (1 - fy) * ((1 - fx) * value(0, 0) + fx * value(0, to_col)) +
+                fy * ((1 - fx) * value(to_row, 0) + fx * value(to_row, to_col));
+  return place;
+}
+
+std::optional<Place> refine_smoothed(const float* u, Index rows, Index cols, double sigma, const Place& start) {
+  alignas(64) float window[cpu::window_size * cpu::window_lanes] = {}, y_weights[3 * cpu::window_lanes],
+                                              x_weights[3 * cpu::window_lanes];
+  Index row = 0, col = 0;
+  bool filled = false;
+  const auto fill = [&](double y, double x) {
+    row = std::lround(y);
+    col = std::lround(x);
+    for (Index i = 0; i < cpu::window_size; ++i) {
+      const float* from = u + wrap(row - cpu::window_half + i, rows) * cols;
+      float* to = window + i * cpu::window_lanes;
+      const Index first = col - cpu::window_half;
+      if (first >= 0 && first + cpu::window_size <= cols)
+        std::copy_n(from + first, cpu::window_size, to);
+      else
+        for (Index j = 0; j < cpu::window_size; ++j) to[j] = from[wrap(first + j, cols)];
+    }
+    filled = true;
+  };
+  return climb(start, [&](double y, double x) {
+    // Beyond this the window's border would be within five widths.
+    constexpr double off_centre = 0.8;
+    if (!filled || std::abs(y - static_cast<double>(row)) > off_centre ||
+        std::abs(x - static_cast<double>(col)) > off_centre)
+      fill(y, x);
+    gaussian_weights(y, row, sigma, y_weights);
+    gaussian_weights(x, col, sigma, x_weights);
+    Derivatives sums{};
+    cpu::weighted_sums(window, y_weights, x_weights, sums.data());
+    return sums;
+  });
+}
+
+std::optional<Place> refine_exact(const HalfSpectrum& spectrum, const Place& start) {
+  return climb(start, [&](double y, double x) { return exact_derivatives(spectrum, y, x); });
+}
+
+Place refine_multicorr(const HalfSpectrum& spectrum, Index upsample, const Place& start) {
+  const auto u = static_cast<double>(upsample);
+  const auto points = static_cast<Index>(std::ceil(1.5 * u));
+  const auto middle = static_cast<double>(points / 2);
+  const auto rounded = [&](double at) { return std::round(std::round(2 * at) / 2 * u) / u; };
+  const double first_y = rounded(start.y) - middle / u, first_x = rounded(start.x) - middle / u;
+  const Index half = spectrum.cols / 2 + 1;
+  // Columns first: (rows, points), then rows.
+  std::vector<std::complex<double>> sums(static_cast<std::size_t>(spectrum.rows * points));
+  for (Index j = 0; j < points; ++j) {
+    const auto wave = waves(first_x + static_cast<double>(j) / u, spectrum.cols, half);
+    for (Index k = 0; k < spectrum.rows; ++k) {
+      std::complex<double> sum = 0;
+      for (Index l = 0; l < half; ++l)
+        sum += columns_weight(l, spectrum.cols) * std::complex<double>(spectrum.values[k * half + l]) *
+               wave[static_cast<std::size_t>(l)];
+      sums[static_cast<std::size_t>(k * points + j)] = sum;
+    }
+  }
+  std::vector<double> grid(static_cast<std::size_t>(points * points));
+  for (Index i = 0; i < points; ++i) {
+    const auto wave = waves(first_y + static_cast<double>(i) / u, spectrum.rows, spectrum.rows);
+    for (Index j = 0; j < points; ++j) {
+      std::complex<double> sum = 0;
+      for (Index k = 0; k < spectrum.rows; ++k)
+        sum += wave[static_cast<std::size_t>(k)] * sums[static_cast<std::size_t>(k * points + j)];
+      grid[static_cast<std::size_t>(i * points + j)] = sum.real() / static_cast<double>(spectrum.rows * spectrum.cols);
+    }
+  }
+  const auto best = static_cast<Index>(std::max_element(grid.begin(), grid.end()) - grid.begin());
+  const Index i = best / points, j = best % points;
+  const auto value = [&](Index y, Index x) { return grid[static_cast<std::size_t>(y * points + x)]; };
+  double y = static_cast<double>(i), x = static_cast<double>(j);
+  if (i > 0 && i + 1 < points && j > 0 && j + 1 < points) {
+    y += parabola(value(i - 1, j), value(i, j), value(i + 1, j));
+    x += parabola(value(i, j - 1), value(i, j), value(i, j + 1));
+  }
+  Place place;
+  place.y = first_y + y / u;
+  place.x = first_x + x / u;
+  place.value = value(i, j);
+  return place;
+}
+
+}  // namespace sonde::stem
