@@ -4,11 +4,15 @@
 # an error that names the Debian package.
 #   sonde_package(<imported target> <Debian package> CMAKE <find_package name> [COMPONENTS <component>...])
 #   sonde_package(<imported target> <Debian package> PKGCONFIG <prefix> <module>)    target PkgConfig::<prefix>
+#   sonde_package(<name> <Debian package> HEADER <header>)    no target: <name>_INCLUDE is the folder of the headers
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
 macro(sonde_package target debian kind name)
-  if("${kind}" STREQUAL "CMAKE")
+  if("${kind}" STREQUAL "HEADER")
+    find_path(${target}_INCLUDE ${name})
+    set(${name}_FOUND ${${target}_INCLUDE})
+  elseif("${kind}" STREQUAL "CMAKE")
     find_package(${name} QUIET GLOBAL ${ARGN})
     string(JOIN " " sonde_asked ${name} ${ARGN})
     set_property(GLOBAL PROPERTY "sonde_find_${target}" "find_dependency(${sonde_asked})\n")

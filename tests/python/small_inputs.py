@@ -209,6 +209,13 @@ def networks(folder):
     sonde.run("separate run", folder / "song.wav", checkpoint=folder / "network.ckpt", output=folder / "separated")
 
 
+def gold(folder):
+    """A crystal."""
+    cell = "\n".join(f"_cell_length_{axis} 4.078(3)" for axis in "abc") + "\n" + "\n".join(f"_cell_angle_{name} 90" for name in ("alpha", "beta", "gamma"))
+    sites = "loop_\n_atom_site_label\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_fract_z\nAu1 0 0 0\n"
+    (folder / "gold.cif").write_text(f"data_gold\n{cell}\n_space_group_name_H-M_alt 'F m -3 m'\n{sites}")
+
+
 def make(folder):
     """Names and paths of all inputs."""
     scan = folder / "scan_master.h5"
@@ -280,6 +287,7 @@ def make(folder):
     sonde.run("ptycho run", folder / "recon.toml", output=folder / "checked.h5", set=["output.checkpoint_every=1", "engine.0.iterations=3"])
     sonde.run("neoclassical scan", folder / "transport.toml", output=folder / "transport_scan.nc")
     radar(folder)
+    gold(folder)
     (folder / "config.toml").write_text("threads = 1\n")
     (folder / "profiles.toml").write_text("[profiles]\nn0 = 1e20\nT0 = 2000\n")
     write_database(folder / "Dij.h5")

@@ -14,7 +14,7 @@ import pytest
 import sonde
 from sonde import _sonde, _verb_functions
 from small_inputs import WOUT
-from small_inputs import drums, networks, radar, songs, stems
+from small_inputs import drums, gold, networks, radar, songs, stems
 from test_neoclassical_database import write_database
 
 PROGRAM = os.environ["SONDE_PROGRAM"]
@@ -72,6 +72,7 @@ def inputs(tmp_path_factory, scan):
     sonde.run("ptycho run", folder / "recon.toml", output=folder / "checked.h5", set=["output.checkpoint_every=2"])
     sonde.run("neoclassical scan", folder / "transport.toml", output=folder / "scan.nc")
     write_database(folder / "Dij.h5")
+    gold(folder)
     radar(folder)
     songs(folder)
     networks(folder)
@@ -138,6 +139,7 @@ TABLE = {
     "stem image": (["{scan}"], {"detector": ["bf", "adf"], "output": "{out}/images/", "memory": "2G"}),
     "stem phase": (["{scan}"], {"output": "{out}/phase.h5"}),
     "stem radial": (["{scan}"], {"output": "{out}/radial.h5", "azimuth": 4}),
+    "stem crystal": (["{folder}/gold.cif"], {"output": "{out}/crystal.h5", "zone": "0,1,1", "voltage": 200}),
     "stem convert": (["{scan}"], {"output": "{out}/scan.npy"}),
     "stem simulate": (["{out}/s_master.h5"], {"scan_shape": "4,4", "detector_shape": "32,32", "disk_radius": 5}),
     "ptycho run": (["{folder}/recon.toml"], {"output": "{out}/r.h5"}),

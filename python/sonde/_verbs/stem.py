@@ -793,6 +793,59 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
 
 
 @checked
+def crystal(input: Text, *, output: Text | None = None, plot: Text | None = None, k_max: SupportsFloat | None = None,
+            zone: Text | None = None, voltage: SupportsFloat | None = None, excitation_error: SupportsFloat | None = None,
+            precession: SupportsFloat | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+            threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+            dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """List the reflections of a crystal and compute its pattern.
+
+    What ``sonde stem crystal`` does.
+
+    Reads cell, symmetry and sites from a CIF file, and lists the reflections up to k_max by families of equal ones, with their
+    structure factors for electrons: sums of atomic factors (International Tables C, 4.3.2.2), kinematic and without a
+    relativistic factor.
+
+    With zone and voltage the spots of a beam along a zone axis too, each weakened by its distance from Ewald's sphere. Compare
+    their lengths with those of a measured pattern to find its scale.
+
+    Parameters
+    ----------
+    input : str (FILE), default ''
+        a crystal structure
+    output : str (FILE.h5|.nc|.npz), default ''
+        write reflections and pattern to this file
+    plot : str (FILE.png|.pdf|.svg), default ''
+        draw lines and pattern
+    k_max : float in 1/A, default 1.5
+        largest 1/d (at least 0.01, at most 20)
+    zone : str (U,V,W), default ''
+        the beam along this direction of the crystal: its pattern too
+    voltage : float in kV, default unset
+        accelerating voltage (at least 1, at most 3000)
+    excitation_error : float in 1/A, default 0.02
+        standard deviation of the distance from Ewald's sphere at which a reflection is excited (at least 0.0001, at most 1)
+    precession : float in degrees, default 0.0
+        half-angle of the cone of a precessing beam (at least 0, at most 10)
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("stem crystal", input, output=output, plot=plot, k_max=k_max, zone=zone, voltage=voltage,
+                excitation_error=excitation_error, precession=precession, device=device, memory=memory, threads=threads,
+                report=report, config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
 def convert(input: Text, target: Text | None = None, *, output: Text | None = None, scan_shape: Text | None = None,
             scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
             transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,

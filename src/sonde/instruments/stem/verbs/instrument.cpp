@@ -11,8 +11,8 @@ namespace {
 
 // In the order of the overview.
 std::vector<Verb> verbs() {
-  return {info_verb(),  validate_verb(), load_verb(),    image_verb(),
-          phase_verb(), radial_verb(),   convert_verb(), simulate_verb()};
+  return {info_verb(),   validate_verb(), load_verb(),    image_verb(),   phase_verb(),
+          radial_verb(), crystal_verb(),  convert_verb(), simulate_verb()};
 }
 
 }  // namespace

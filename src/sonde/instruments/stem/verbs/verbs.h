@@ -7,6 +7,7 @@
 namespace sonde::stem {
 
 [[nodiscard]] Verb convert_verb();
+[[nodiscard]] Verb crystal_verb();
 [[nodiscard]] Verb image_verb();
 [[nodiscard]] Verb info_verb();
 [[nodiscard]] Verb load_verb();
