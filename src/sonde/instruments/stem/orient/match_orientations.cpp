@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/orient/match_orientations.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <numeric>
+
+#include "sonde/engine/device/parallel.h"
+#include "sonde/engine/device/stream.h"
+#include "sonde/engine/math/dense/blas.h"
+
+namespace sonde::stem {
+namespace {
+
+using std::numbers::pi;
+using Complex = std::complex<float>;
+constexpr Index together = 16;     // patterns of one product
+constexpr Index zones_block = 32;  // with 16 patterns 1024 lines of 180 angles: they stay in the second cache
+constexpr double apart = 5 * pi / 180;
+// Planes of higher index have no reflections that a pattern would show.
+constexpr int highest_index = 6;
+constexpr double widest_tilt = 12 * pi / 180;
+constexpr double nearly_all = 0.95;  // of the intensity
+
+/// Largest of a correlation over angles and zones.
+struct CorrelationPeak {
+  float value = 0, before = 0, after = 0;
+  Index zone = 0, angle = 0;
+  bool mirrored = false;
+};
+
+/// Bits of floating-point numbers above zero have the order of the numbers, and their maximum is vectorised.
+float largest_of(const float* values, Index count) {
+  std::int32_t largest = 0;
+  for (Index i = 0; i < count; ++i) largest = std::max(largest, std::bit_cast<std::int32_t>(values[i]));
+  return std::bit_cast<float>(largest);
+}
+
+/// Correlates a few patterns at a time; one for each worker.
+class ZoneCorrelator {
+ public:
+  explicit ZoneCorrelator(const OrientationPlan& plan)
+      : plan_(plan),
+        shells_(static_cast<Index>(plan.radii().size())),
+        zones_(static_cast<Index>(plan.zones().size())),
+        angles_(plan.angles()),
+        frequencies_(plan.frequencies()),
+        forward_(RealFft1d<float>::prepare({.length = angles_, .batch = together * shells_})),
+        backward_(RealFft1d<float>::prepare({.length = angles_, .batch = 2 * zones_block * together})),
+        polar_(size(together * shells_ * angles_)),
+        series_(size(together * shells_ * frequencies_)),
+        measured_(size(frequencies_ * shells_ * 2 * together)),
+        of_real_(size(zones_block * 2 * together)),
+        of_imaginary_(of_real_.size()),
+        spectra_(size(2 * zones_block * together * frequencies_)),
+        correlations_(size(2 * zones_block * together * angles_)),
+        of_zones_(size(together * zones_)) {}
+
+  /// Patterns that are not there are empty ones. Afterwards peak() and of_zone() hold those of each.
+  void run(std::span<const std::span<const DiffractionPeak>> patterns) {
+    transform_patterns(patterns);
+    std::fill(peaks_, peaks_ + together, CorrelationPeak{});
+    for (Index zone = 0; zone < zones_; zone += zones_block) {
+      const Index count = std::min(zones_block, zones_ - zone);
+      multiply(zone, count);
+      Stream stream;
+      backward_.inverse(stream, View<const Complex, 2>(spectra_.data(), 2 * zones_block * together, frequencies_),
+                        View<float, 2>(correlations_.data(), 2 * zones_block * together, angles_));
+      find_largest(zone, count);
+    }
+  }
+
+  [[nodiscard]] const CorrelationPeak& peak(Index pattern) const { return peaks_[pattern]; }
+  /// The largest correlation of each zone.
+  [[nodiscard]] const float* of_zones(Index pattern) const { return of_zones_.data() + pattern * zones_; }
+
+ private:
+  static std::size_t size(Index count) { return static_cast<std::size_t>(count); }
+  [[nodiscard]] static Index line(Index zone, bool mirrored, Index pattern) {
+    return (2 * zone + (mirrored ? 1 : 0)) * together + pattern;
+  }
+
+  /// measured_: for each frequency (shell, real parts of all patterns and imaginary parts of all patterns), with
+  /// norm 1.
+  void transform_patterns(std::span<const std::span<const DiffractionPeak>> patterns) {
+    std::fill(polar_.begin(), polar_.end(), 0.0F);
+    float scales[together] = {};
+    for (std::size_t b = 0; b < patterns.size(); ++b) {
+      float* const polar = polar_.data() + b * size(shells_ * angles_);
+      plan_.draw(patterns[b].data(), patterns[b].size(), polar);
+      double norm = 0;
+      for (Index i = 0; i < shells_ * angles_; ++i)
+        norm += static_cast<double>(polar[i]) * static_cast<double>(polar[i]);
+      // The inverse transform multiplies by the number of angles.
+      scales[b] = norm > 0 ? static_cast<float>(1 / (std::sqrt(norm) * static_cast<double>(angles_))) : 0.0F;
+    }
+    Stream stream;
+    forward_.forward(stream, View<const float, 2>(polar_.data(), together * shells_, angles_),
+                     View<Complex, 2>(series_.data(), together * shells_, frequencies_));
+    for (Index f = 0; f < frequencies_; ++f)
+      for (Index s = 0; s < shells_; ++s) {
+        float* const to = measured_.data() + (f * shells_ + s) * 2 * together;
+        for (Index b = 0; b < together; ++b) {
+          const Complex value = series_[size((b * shells_ + s) * frequencies_ + f)] * scales[b];
+          to[b] = value.real();
+          to[together + b] = value.imag();
+        }
+      }
+  }
+
+  /// Both products of a frequency give the series of the pattern and of its mirror image, whose series is the
+  /// conjugate: conj(P) X = (Pr Xr + Pi Xi) + i (Pr Xi - Pi Xr) and conj(P) conj(X) = (Pr Xr - Pi Xi) - i (Pr Xi + Pi
+  /// Xr).
+  void multiply(Index zone, Index count) {
+    const dense::Matrix<float> of_real(of_real_.data(), count, 2 * together);
+    const dense::Matrix<float> of_imaginary(of_imaginary_.data(), count, 2 * together);
+    for (Index f = 0; f < frequencies_; ++f) {
+      const dense::ConstMatrix<float> measured(measured_.data() + f * shells_ * 2 * together, shells_, 2 * together);
+      const dense::ConstMatrix<float> real(&plan_.real(f)(zone, 0), count, shells_);
+      const dense::ConstMatrix<float> imaginary(&plan_.imaginary(f)(zone, 0), count, shells_);
+      dense::multiply(1, real, dense::Form::plain, measured, dense::Form::plain, 0, of_real);
+      dense::multiply(1, imaginary, dense::Form::plain, measured, dense::Form::plain, 0, of_imaginary);
+      for (Index z = 0; z < count; ++z) {
+        const float* const r = of_real_.data() + z * 2 * together;
+        const float* const i = of_imaginary_.data() + z * 2 * together;
+        for (Index b = 0; b < together; ++b) {
+          spectra_[size(line(z, false, b) * frequencies_ + f)] = {r[b] + i[together + b], r[together + b] - i[b]};
+          spectra_[size(line(z, true, b) * frequencies_ + f)] = {r[b] - i[together + b], -r[together + b] - i[b]};
+        }
+      }
+    }
+  }
+
+  void find_largest(Index zone, Index count) {
+    for (Index z = 0; z < count; ++z)
+      for (Index b = 0; b < together; ++b) {
+        float& of_zone = of_zones_[size(b * zones_ + zone + z)];
+        of_zone = 0;
+        for (const bool mirrored : {false, true}) {
+          const float* const row = correlations_.data() + line(z, mirrored, b) * angles_;
+          const float largest = largest_of(row, angles_);
+          of_zone = std::max(of_zone, largest);
+          if (largest <= peaks_[b].value) continue;
+          const Index at = std::find(row, row + angles_, largest) - row;
+          peaks_[b] = {largest, row[(at + angles_ - 1) % angles_], row[(at + 1) % angles_], zone + z, at, mirrored};
+        }
+      }
+  }
+
+  const OrientationPlan& plan_;
+  Index shells_, zones_, angles_, frequencies_;
+  RealFft1d<float> forward_, backward_;
+  std::vector<float> polar_;
+  std::vector<Complex> series_;
+  std::vector<float> measured_, of_real_, of_imaginary_;
+  std::vector<Complex> spectra_;
+  std::vector<float> correlations_, of_zones_;
+  CorrelationPeak peaks_[together];
+};
+
+OrientationMatch match_at(const OrientationPlan& plan, const CorrelationPeak& peak) {
+  OrientationMatch match{.correlation = static_cast<double>(peak.value), .zone = peak.zone, .mirrored = peak.mirrored};
+  const double before = static_cast<double>(peak.before), after = static_cast<double>(peak.after);
+  const double bend = before - 2 * match.correlation + after;
+  const double shift = bend < 0 ? std::clamp((before - after) / (2 * bend), -0.5, 0.5) : 0;
+  match.in_plane = (static_cast<double>(peak.angle) + shift) * 2 * pi / static_cast<double>(plan.angles());
+  const Orientation along = orientation_along(plan.zones()[static_cast<std::size_t>(peak.zone)]);
+  if (!peak.mirrored) {
+    match.orientation = times(along, turn_in_plane(-match.in_plane));
+  } else {
+    // A mirrored pattern is that of the opposite direction, as |F_g| = |F_-g|; the mirror turns the sign of the angle.
+    const Mat3 mirror{{{-1, 0, 0}, {0, 1, 0}, {0, 0, -1}}};
+    match.orientation = times(times(along, mirror), turn_in_plane(match.in_plane));
+  }
+  return match;
+}
+
+/// Of zones more than 5 degrees away.
+double reliability_of(const OrientationPlan& plan, const CorrelationPeak& peak, const float* of_zones) {
+  const Vec3& best = plan.zones()[static_cast<std::size_t>(peak.zone)];
+  std::vector<Vec3> equal;
+  for (const Mat3& turn : plan.group().cartesian) equal.push_back(times(turn, best));
+  const double near = std::cos(apart);
+  float second = 0;
+  for (std::size_t z = 0; z < plan.zones().size(); ++z)
+    if (of_zones[z] > second &&
+        std::none_of(equal.begin(), equal.end(), [&](const Vec3& each) { return dot(each, plan.zones()[z]) > near; }))
+      second = of_zones[z];
+  return 100 * (1 - static_cast<double>(second) / static_cast<double>(peak.value));
+}
+
+/// Axes of low index within 12 degrees of the beam across which nearly all of a pattern is.
+std::vector<Vec3> axes_of_plane(const OrientationPlan& plan, const Orientation& orientation) {
+  const Vec3 beam = transposed(orientation)[2];
+  const Mat3 axes = plan.crystal().cell.axes();
+  const std::vector<KinematicSpot> spots = kinematic_pattern(plan.reflections(), orientation, plan.beam());
+  double total = 0;
+  for (const KinematicSpot& spot : spots) total += spot.intensity;
+  std::vector<Vec3> found;
+  for (int u = -highest_index; u <= highest_index; ++u)
+    for (int v = -highest_index; v <= highest_index; ++v)
+      for (int w = -highest_index; w <= highest_index; ++w) {
+        if (std::gcd(std::gcd(u, v), w) != 1) continue;
+        const Vec3 axis = times(axes, as_vector({u, v, w}));
+        if (dot(axis, beam) < std::cos(widest_tilt) * length(axis)) continue;
+        double across = 0;
+        for (const KinematicSpot& spot : spots) {
+          const Miller& hkl = plan.reflections()[spot.reflection].hkl;
+          if (hkl[0] * u + hkl[1] * v + hkl[2] * w == 0) across += spot.intensity;
+        }
+        if (across >= nearly_all * total) found.push_back(normalised(axis));
+      }
+  return found;
+}
+
+std::optional<Orientation> other_orientation(const OrientationPlan& plan, const Orientation& orientation,
+                                             std::span<const DiffractionPeak> peaks, const std::vector<Mat3>& proper) {
+  const double width = plan.options().corr_kernel_size / 2;
+  std::optional<Orientation> best;
+  double limit = -1;
+  for (const Vec3& axis : axes_of_plane(plan, orientation)) {
+    const Orientation turned = times(turn_about(axis, pi), orientation);
+    // Half a turn may be an operation of the crystal.
+    if (misorientation(turned, orientation, proper) < apart) continue;
+    if (limit < 0) limit = 0.99 * overlap_of(plan, orientation, peaks, width);
+    const double overlap = overlap_of(plan, turned, peaks, width);
+    if (overlap < limit) continue;
+    limit = overlap;
+    best = turned;
+  }
+  return best;
+}
+
+/// Takes the peaks away that a match explains.
+void remove_explained(const OrientationPlan& plan, const Orientation& orientation,
+                      std::vector<DiffractionPeak>& peaks) {
+  const std::vector<KinematicSpot> spots = kinematic_pattern(plan.reflections(), orientation, plan.beam());
+  const double near = plan.options().corr_kernel_size / 2;
+  std::erase_if(peaks, [&](const DiffractionPeak& peak) {
+    return std::any_of(spots.begin(), spots.end(),
+                       [&](const KinematicSpot& spot) { return std::hypot(spot.x - peak.x, spot.y - peak.y) < near; });
+  });
+}
+
+/// Matches of a few patterns, one after the other from what is left of their peaks.
+void match_few(const OrientationPlan& plan, ZoneCorrelator& correlator, std::span<const DiffractionPeak> peaks,
+               std::span<const Index> first, const MatchOptions& options, std::span<PatternMatch> out) {
+  const std::size_t count = out.size();
+  const std::vector<Mat3> proper = plan.group().proper();
+  std::vector<std::vector<DiffractionPeak>> left(count);
+  for (std::size_t b = 0; b < count; ++b) {
+    const auto from = peaks.begin() + first[b], to = peaks.begin() + first[b + 1];
+    left[b].assign(from, to);
+  }
+  for (Index round = 0; round < options.matches; ++round) {
+    std::vector<std::span<const DiffractionPeak>> few(count);
+    bool any = false;
+    for (std::size_t b = 0; b < count; ++b) {
+      const bool enough = static_cast<Index>(left[b].size()) >= options.min_number_peaks;
+      few[b] = enough ? std::span<const DiffractionPeak>(left[b]) : std::span<const DiffractionPeak>();
+      any = any || enough;
+    }
+    if (!any) return;
+    correlator.run(few);
+    for (std::size_t b = 0; b < count; ++b) {
+      const CorrelationPeak& peak = correlator.peak(static_cast<Index>(b));
+      if (few[b].empty() || !(peak.value > 0)) continue;
+      out[b].matches.push_back(match_at(plan, peak));
+      out[b].matches.back().other = other_orientation(plan, out[b].matches.back().orientation, few[b], proper);
+      if (round == 0) out[b].reliability = reliability_of(plan, peak, correlator.of_zones(static_cast<Index>(b)));
+      if (round + 1 < options.matches) remove_explained(plan, out[b].matches.back().orientation, left[b]);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<PatternMatch> match_orientations(const OrientationPlan& plan, std::span<const DiffractionPeak> peaks,
+                                             std::span<const Index> first, const MatchOptions& options) {
+  const auto patterns = static_cast<Index>(first.size()) - 1;
+  std::vector<PatternMatch> matches(static_cast<std::size_t>(std::max<Index>(0, patterns)));
+  PerWorker<ZoneCorrelator> correlators([&] { return ZoneCorrelator(plan); });
+  parallel_for(patterns, together, [&](Index from, Index to, Worker& worker) {
+    match_few(plan, correlators[worker], peaks,
+              first.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from + 1)), options,
+              std::span(matches).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)));
+  });
+  return matches;
+}
+
+double overlap_of(const OrientationPlan& plan, const Orientation& orientation, std::span<const DiffractionPeak> peaks,
+                  double width) {
+  const std::vector<KinematicSpot> spots = kinematic_pattern(plan.reflections(), orientation, plan.beam());
+  double measured = 0, computed = 0, both = 0;
+  for (const DiffractionPeak& peak : peaks) measured += peak.intensity;
+  for (const KinematicSpot& spot : spots) computed += spot.intensity;
+  for (const DiffractionPeak& peak : peaks)
+    for (const KinematicSpot& spot : spots) {
+      const double x = spot.x - peak.x, y = spot.y - peak.y, far = (x * x + y * y) / (2 * width * width);
+      if (far < 20) both += std::sqrt(peak.intensity * spot.intensity) * std::exp(-far);
+    }
+  return measured > 0 && computed > 0 ? both / std::sqrt(measured * computed) : 0;
+}
+
+}  // namespace sonde::stem
