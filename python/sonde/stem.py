@@ -29,10 +29,12 @@ from ._types import Path, Progress
 from ._verbs.stem import crystal
 from ._verbs.stem import phase
 from ._verbs.stem import radial
+from ._verbs.stem import strain
 from .errors import Error, outside
 
 __all__ = ["Centre", "Dataset", "Moments", "ScanShift", "Series", "SeriesCentre", "SeriesItem", "VirtualImager", "centre", "convert", "crystal", "from_array",
-           "from_dlpack", "image", "info", "load", "load_folder", "memory", "moments", "pattern", "phase", "radial", "simulate", "validate"]
+           "from_dlpack", "image", "info", "load", "load_folder", "memory", "moments", "pattern", "phase", "radial", "simulate", "strain",
+           "validate"]
 
 Image = npt.NDArray[Any]
 

@@ -12,6 +12,7 @@ import numpy as np
 
 import sonde
 from test_neoclassical_database import write_database
+from test_strain import draw
 
 DATA = pathlib.Path(os.environ.get("SONDE_TEST_DATA", pathlib.Path(__file__).parents[3] / "shared/data")) / "neoclassical"
 WOUT = DATA / "wout_circular_tokamak.nc"
@@ -209,6 +210,17 @@ def networks(folder):
     sonde.run("separate run", folder / "song.wav", checkpoint=folder / "network.ckpt", output=folder / "separated")
 
 
+def disks(folder):
+    """Bragg disks of a scan, one of them off its site, with their variances."""
+    vectors = {"g1_x": 20, "g1_y": 2, "g2_x": -3, "g2_y": 22}
+    truth = {"beam": np.full((*SCAN, 2), 10.0), **{name: np.full(SCAN, float(value)) for name, value in vectors.items()}}
+    draw(folder / "bragg.h5", truth, noise=0.1)
+    with h5py.File(folder / "bragg.h5", "r+") as file:
+        file["bragg/qx"][56] += 1.2
+        file["bragg/intensity"][...] = 5 + np.arange(file["bragg/intensity"].size) % 7
+        file["bragg/var_y"] = file["bragg/var_x"] = 0.08 / file["bragg/intensity"][()]
+
+
 def gold(folder):
     """A crystal."""
     cell = "\n".join(f"_cell_length_{axis} 4.078(3)" for axis in "abc") + "\n" + "\n".join(f"_cell_angle_{name} 90" for name in ("alpha", "beta", "gamma"))
@@ -297,5 +309,6 @@ def make(folder):
     networks(folder)
     stems(folder)
     drums(folder)
+    disks(folder)
     return {"scan": scan, "in": folder}
 

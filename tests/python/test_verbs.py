@@ -14,7 +14,7 @@ import pytest
 import sonde
 from sonde import _sonde, _verb_functions
 from small_inputs import WOUT
-from small_inputs import drums, gold, networks, radar, songs, stems
+from small_inputs import disks, drums, gold, networks, radar, songs, stems
 from test_neoclassical_database import write_database
 
 PROGRAM = os.environ["SONDE_PROGRAM"]
@@ -78,6 +78,7 @@ def inputs(tmp_path_factory, scan):
     networks(folder)
     stems(folder)
     drums(folder)
+    disks(folder)
     return {"scan": scan, "folder": folder}
 
 
@@ -139,6 +140,7 @@ TABLE = {
     "stem image": (["{scan}"], {"detector": ["bf", "adf"], "output": "{out}/images/", "memory": "2G"}),
     "stem phase": (["{scan}"], {"output": "{out}/phase.h5"}),
     "stem radial": (["{scan}"], {"output": "{out}/radial.h5", "azimuth": 4}),
+    "stem strain": (["{folder}/bragg.h5"], {"output": "{out}/strain.h5", "rotation": 20.0}),
     "stem crystal": (["{folder}/gold.cif"], {"output": "{out}/crystal.h5", "zone": "0,1,1", "voltage": 200}),
     "stem convert": (["{scan}"], {"output": "{out}/scan.npy"}),
     "stem simulate": (["{out}/s_master.h5"], {"scan_shape": "4,4", "detector_shape": "32,32", "disk_radius": 5}),

@@ -793,6 +793,81 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
 
 
 @checked
+def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
+           origin: Literal["nearest", "brightest"] | None = None,
+           origin_fit: Literal["none", "constant", "plane", "parabola"] | None = None, basis: Text | None = None,
+           max_peak_spacing: SupportsFloat | None = None, min_num_peaks: SupportsIndex | None = None,
+           weights: Literal["intensity", "uniform", "sqrt", "intensity_squared", "variance"] | None = None,
+           robust: bool | None = None, reference: Text | None = None, reference_region: Text | None = None,
+           measure: Literal["biot", "infinitesimal", "green_lagrange", "reciprocal_first_order"] | None = None,
+           rotation: SupportsFloat | None = None, transpose: Text | None = None, device: Text | None = None,
+           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+           config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Map strain and rotation of a crystal, with their errors.
+
+    What ``sonde stem strain`` does.
+
+    The lattice of the scan is found in the map of all Bragg disks; that of each pattern is a weighted fit to its disks. With the
+    reference lattice, the median of the scan unless another is given, it is the deformation of the crystal: strain e_xx, e_yy,
+    e_xy, positive for tension, and theta, which turns the columns (x) towards the rows (y). Both are exact for large
+    deformations. The scatter of the disks about each lattice gives the standard error of every value.
+
+    Axes are those of the scan where the rotation of the detector is known (rotation), else those of the detector, which is
+    reported and written to the file. Positions without a lattice are NaN; why is counted. A scan with a lattice in less than a
+    tenth of its patterns ends with status 7, its file written.
+
+    Parameters
+    ----------
+    input : str, default ''
+        Bragg disks of a scan, as sonde stem bragg writes them
+    output : str (FILE.h5|.nc|.npz), default ''
+        write strain and lattice to this file
+    plot : str (FILE.png), default ''
+        draw the maps of strain into this picture
+    origin : {'nearest', 'brightest'}, default 'nearest'
+        direct disk of each pattern: that nearest the mean place of all disks, or the brightest one
+    origin_fit : {'none', 'constant', 'plane', 'parabola'}, default 'plane'
+        surface through the direct disks of the scan: descan; none: each as measured
+    basis : str (G1X,G1Y,G2X,G2Y|auto), default 'auto'
+        lattice vectors in pixels of the detector; auto finds them in the map of all disks
+    max_peak_spacing : float in px, default unset
+        farthest that a disk on the lattice is from its site; unset: a fraction of the lattice vectors (at least 0.001)
+    min_num_peaks : int, default 5
+        disks on the lattice that a position needs (at least 4)
+    weights : {'intensity', 'uniform', 'sqrt', 'intensity_squared', 'variance'}, default 'intensity'
+        weight of a disk; intensity suits counts, intensity_squared is what py4DSTEM does, variance takes the variances of the disks
+    robust : bool, default True
+        leave out disks that are far from the fit of the others
+    reference : str (median|G1X,G1Y,G2X,G2Y), default 'median'
+        unstrained lattice: the median of the scan, or vectors in pixels of the detector
+    reference_region : str (ROW0,ROW1,COL0,COL1), default ''
+        positions whose median is the reference; the last ones are exclusive; unset: all
+    measure : {'biot', 'infinitesimal', 'green_lagrange', 'reciprocal_first_order'}, default 'biot'
+        what strain means where it is large; reciprocal_first_order is what py4DSTEM computes
+    rotation : float in degrees, default unset
+        from the axes of the detector to those of the scan, clockwise on a screen; unset: that of the file, and without one the axes are those of the detector (at least -360, at most 360)
+    transpose : str (auto|0|1), default 'auto'
+        rows and columns of the detector are exchanged before that; auto: as the file says, else not
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("stem strain", input, output=output, plot=plot, origin=origin, origin_fit=origin_fit, basis=basis,
+                max_peak_spacing=max_peak_spacing, min_num_peaks=min_num_peaks, weights=weights, robust=robust,
+                reference=reference, reference_region=reference_region, measure=measure, rotation=rotation, transpose=transpose,
+                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
 def crystal(input: Text, *, output: Text | None = None, plot: Text | None = None, k_max: SupportsFloat | None = None,
             zone: Text | None = None, voltage: SupportsFloat | None = None, excitation_error: SupportsFloat | None = None,
             precession: SupportsFloat | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,

@@ -213,6 +213,8 @@ StrainResult make_strain(const BraggVectors& vectors, const StrainOptions& optio
   StrainResult result;
   result.scan_rows = vectors.scan_rows;
   result.scan_cols = vectors.scan_cols;
+  if (vectors.calibration.scan_step_row_nm == vectors.calibration.scan_step_col_nm)
+    result.scan_step_nm = vectors.calibration.scan_step_col_nm;
   result.measure = options.measure;
   result.frame = frame_of(vectors.calibration, options);
   const DiskOrigins origins = find_origins(vectors, options.origin, options.origin_fit);

@@ -26,6 +26,7 @@ struct StrainFrame {
 /// Lattice and strain of every position, row after row; NaN where there is none.
 struct StrainResult {
   Index scan_rows = 0, scan_cols = 0;
+  std::optional<double> scan_step_nm{};  ///< where rows and columns are equally far apart
   // Calibrations, in the order in which they are applied
   Origin origin{};
   OriginFit origin_fit = OriginFit::plane;

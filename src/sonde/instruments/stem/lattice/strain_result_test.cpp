@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sonde/engine/math/random.h"
+#include "sonde/instruments/stem/lattice/strain_picture.h"
 #include "sonde/instruments/stem/simulate/disk_lattice.h"
 #include "tests/support/errors.h"
 
@@ -267,6 +268,18 @@ TEST(StrainResult, VectorsOfOptionsAreFourNumbersInTwoDirections) {
               HasSubstr("\"1,2,3\"; expected four numbers, G1X,G1Y,G2X,G2Y"));
   options.basis = "10,5,20,10";
   EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { options.check(); }), HasSubstr("are along one line"));
+}
+
+TEST(StrainPicture, HasFourMapsAndTheAxes) {
+  BraggVectors vectors = drawn({});
+  vectors.valid[7] = 0;
+  const Array picture = strain_picture(make_strain(vectors, of_crystal(), enough()));
+  EXPECT_EQ(picture.shape()[2], 3);
+  EXPECT_GT(picture.shape()[0], 2 * 6 * 48 + 84);  // positions of 48 px, two maps high, and arrows of 84 px
+  EXPECT_GT(picture.shape()[1], 2 * 10 * 48);
+  Scene one;
+  one.orders_h = one.orders_k = 0;
+  EXPECT_GT(strain_picture(make_strain(drawn(one), {}, enough())).count(), 0);  // without any strain
 }
 
 TEST(StrainResult, ASingleRowHasAConstantOrigin) {

@@ -12,7 +12,7 @@ namespace {
 // In the order of the overview.
 std::vector<Verb> verbs() {
   return {info_verb(),   validate_verb(), load_verb(),    image_verb(),   phase_verb(),
-          radial_verb(), crystal_verb(),  convert_verb(), simulate_verb()};
+          radial_verb(), strain_verb(),   crystal_verb(), convert_verb(), simulate_verb()};
 }
 
 }  // namespace

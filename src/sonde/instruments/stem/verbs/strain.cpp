@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/setting.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/output_ending.h"
+#include "sonde/engine/io/png.h"
+#include "sonde/instruments/stem/lattice/strain_picture.h"
+#include "sonde/instruments/stem/lattice/strain_result.h"
+#include "sonde/instruments/stem/verbs/command_of.h"
+#include "sonde/instruments/stem/verbs/verbs.h"
+
+namespace sonde::stem {
+namespace {
+
+struct StrainCommandOptions {
+  std::string input;
+  std::string output, plot;
+  StrainOptions strain;
+  void describe(Fields& fields) {
+    fields.positional("input", input, {.help = "Bragg disks of a scan, as sonde stem bragg writes them"});
+    fields.add("output", output,
+               {.help = "write strain and lattice to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
+    fields.add("plot", plot, {.help = "draw the maps of strain into this picture", .metavar = "FILE.png"});
+    strain.describe(fields);
+  }
+};
+
+/// Everything that can be refused before the disks are read.
+void check(const StrainCommandOptions& options, Run& run) {
+  if (options.plot.empty()) run.require_output(options.output);
+  options.strain.check();
+  if (!options.plot.empty()) (void)require_ending(options.plot, "pictures", {".png"});
+  for (const std::string& file : {options.output, options.plot})
+    if (!file.empty()) require_place(file);
+}
+
+void run_strain(const StrainCommandOptions& options, Run& run) {
+  check(options, run);
+  run.require_room_for(options.input);
+  const BraggVectors vectors = read_bragg_vectors(options.input);
+  run.report().add_choice("disks", Value(vectors.disks()),
+                          fmt::format("{} x {} positions, {:.1f} disks each", vectors.scan_rows, vectors.scan_cols,
+                                      static_cast<double>(vectors.disks()) / static_cast<double>(vectors.positions())));
+  if (run.dry_run()) return;
+  auto phase = run.report().phase("strain");
+  const StrainResult result = make_strain(vectors, options.strain, run.host_budget());
+  phase.end();
+  run.results()["strain"] = result.to_value();
+  for (const std::string& line : result.lines()) run.say(line);
+  for (const std::string& warning : result.warnings) log_warning(warning);
+  const std::string command = command_of("stem strain", options, run, {"output", "plot"});
+  run.give(result.contents(command), options.output);
+  if (!options.output.empty()) run.say("wrote     " + options.output);
+  if (!options.plot.empty()) {
+    write_png(options.plot, strain_picture(result), command);
+    run.say("wrote     " + options.plot);
+  }
+  if (!result.failed()) return;
+  run.keep_results_of_failure();
+  throw Error(ErrorKind::not_converged, fmt::format("{:.0f} % of the patterns have no lattice: {}",
+                                                    100 * result.invalid_share(), result.warnings.front()));
+}
+
+}  // namespace
+
+Verb strain_verb() {
+  return {
+      .name = "stem strain",
+      .summary = "Map strain and rotation of a crystal, with their errors",
+      .details =
+          "The lattice of the scan is found in the map of all Bragg disks; that of each pattern is a weighted fit to "
+          "its disks. With the reference lattice, the median of the scan unless another is given, it is the "
+          "deformation of the crystal: strain e_xx, e_yy, e_xy, positive for tension, and theta, which turns the "
+          "columns (x) towards the rows (y). Both are exact for large deformations. The scatter of the disks about "
+          "each lattice gives the standard error of every value.\n\n"
+          "Axes are those of the scan where the rotation of the detector is known (" +
+          setting("rotation") +
+          "), else those of the detector, which is reported and written to the file. Positions without a lattice are "
+          "NaN; why is counted. A scan with a lattice in less than a tenth of its patterns ends with status 7, its "
+          "file written.",
+      .examples = {{"sonde stem strain bragg.h5 -o strain.h5 --plot strain.png", "All maps and a picture"},
+                   {"sonde stem strain bragg.h5 --reference-region 0,64,0,20 --rotation 12.5 -o strain.h5",
+                    "The substrate as reference, along the axes of the scan"},
+                   {"sonde stem strain bragg.h5 --measure reciprocal_first_order --weights intensity_squared "
+                    "-o strain.npz",
+                    "The numbers of py4DSTEM"}},
+      .plans = true,
+      .invoke = invocation<StrainCommandOptions, run_strain>};
+}
+
+}  // namespace sonde::stem
