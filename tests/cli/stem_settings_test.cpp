@@ -133,11 +133,15 @@ TEST(ImpossibleSettings, OutputNamesAreCheckedBeforeAnyWork) {
 
 TEST(ImpossibleSettings, ResultsNeverReplaceTheScan) {
   const TemporaryFolder folder;
-  const std::string master = make_small_scan(folder), data = folder.file("scan_data_000002.h5");
-  const auto before = testing::read_bytes(master), data_before = testing::read_bytes(data);
+  const std::string master = make_small_scan(folder), data = folder.file("scan_data_000002.h5"),
+                    sidecar = folder.file("scan.h5");
+  const auto before = testing::read_bytes(master), data_before = testing::read_bytes(data),
+             sidecar_before = testing::read_bytes(sidecar);
+  ASSERT_FALSE(sidecar_before.empty());
   for (const std::vector<std::string>& words : {std::vector<std::string>{"stem", "convert", master, master},
                                                 {"stem", "convert", master, data},
                                                 {"stem", "load", master, "-o", master},
+                                                {"stem", "phase", master, "-o", sidecar},
                                                 {"stem", "image", master, "-o", data}}) {
     const Ended ended = run(words);
     EXPECT_EQ(ended.status, 3) << words[1];
@@ -145,6 +149,7 @@ TEST(ImpossibleSettings, ResultsNeverReplaceTheScan) {
   }
   EXPECT_EQ(testing::read_bytes(master), before);
   EXPECT_EQ(testing::read_bytes(data), data_before);
+  EXPECT_EQ(testing::read_bytes(sidecar), sidecar_before);
 }
 
 TEST(ImpossibleSettings, UnknownFlagsNameTheNearest) {

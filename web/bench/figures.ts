@@ -33,10 +33,15 @@ const measured = join(data.path, "measured.h5");
 const result = join(data.path, "result.h5");
 await run("ptycho", "simulate", "-o", measured, "--quiet");
 await run("ptycho", "run", measured, "-o", result, "--set", "engine.0.iterations=60", "--quiet");
+const object = join(data.path, "object_master.h5");
+const phase = join(data.path, "phase.h5");
+await run("stem", "simulate", object, "--sample", "phase", "--scan-shape", "64,72", "--detector-shape", "48,56", "--disk-radius", "8", "--dose", "4", "--scan-step", "0.06", "--rotation", "25", "--descan", "0", "--no-truth");
+await run("stem", "phase", object, "-o", phase, "--quiet");
 const loop = join(data.path, "loop");
 await run("separate", "simulate", "-o", loop, "--quiet");
 const server = await ViewServer.start([scan]);
 const resultServer = await ViewServer.start([result]);
+const phaseServer = await ViewServer.start([phase]);
 const loopServer = await ViewServer.start([loop]);
 const browser = await launch();
 try {
@@ -68,6 +73,11 @@ try {
     await page.getByRole("region", { name: "Errors" }).locator("path.curve").first().waitFor();
     await page.locator("path.points").first().waitFor();
   });
+  await picture(browser, phaseServer.url, resolve(folder, "viewer-phase.png"), "light", async (page) => {
+    for (const name of ["Phase", "Field", "Curl", "Divergence"]) await page.locator(`canvas[aria-label="${name}"]`).scrollIntoViewIfNeeded();
+    await page.locator("main").evaluate((main) => main.scrollTo(0, 0));
+    await page.locator(`canvas[aria-label="Phase"]`).scrollIntoViewIfNeeded();
+  });
   await picture(browser, loopServer.url, resolve(folder, "viewer-stems.png"), "light", async (page) => {
     // Of every drum, and all of each file.
     await page.waitForFunction(() => document.querySelectorAll(".markers").length === 5 && !document.querySelector(".lane .part"));
@@ -84,6 +94,7 @@ try {
   await browser.close();
   await server.stop();
   await resultServer.stop();
+  await phaseServer.stop();
   await loopServer.stop();
   data.remove();
 }

@@ -15,6 +15,8 @@ beforeAll(async () => {
   const grid = ["--n-theta", "9", "--n-zeta", "11", "--n-xi", "8"];
   await run("neoclassical", "run", "analytic-demo", ...grid, "--nu-hat", "1e-2", "--include-modes", "-o", at("run.nc"), "--quiet");
   await run("neoclassical", "scan", "analytic-demo", ...grid, "--nu-v", "1e-3,1e-2,1e-1,1", "--er-hat", "0,1e-3", "-o", at("scan.npz"), "--quiet");
+  await run("stem", "simulate", at("object_master.h5"), "--sample", "phase", "--scan-shape", "18,24", "--detector-shape", "24,28", "--disk-radius", "5", "--scan-step", "0.1", "--no-truth", "--quiet");
+  await run("stem", "phase", at("object_master.h5"), "-o", at("phase.h5"), "--rotation", "0", "--transpose", "0", "--quiet");
   await run("ptycho", "simulate", "-o", at("measured.h5"), "--scan-shape", "6,6", "--detector-px", "32", "--quiet");
   await run("ptycho", "run", at("measured.h5"), "-o", at("result.h5"), "--set", "engine.0.iterations=12", "--quiet");
 });
@@ -91,4 +93,25 @@ it("shows phase and amplitude of a reconstruction, its errors and its positions"
   // 36 of them, before and after.
   await expect.poll(() => section("Positions").locator("path.points").evaluateAll((paths) => paths.map((one) => one.getAttribute("d")?.match(/M/g)?.length))).toEqual([36, 36]);
   await expect.poll(() => section("settings").innerText()).toContain("iterations = 12");
+});
+
+it("makes a phase anew while its settings are dragged", async () => {
+  await open("phase.h5");
+  const picture = (title: string) => page.locator(`canvas[aria-label="${title}"]`).evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+  await expect.poll(() => colours("Phase")).toBeGreaterThan(20);
+  await expect.poll(() => colours("Field")).toBeGreaterThan(20);
+  const [phase, field] = [await picture("Phase"), await picture("Field")];
+  const slider = page.getByRole("slider", { name: "rotation, slider" });
+  const found = () => section("Found").innerText();
+  for (const turn of ["10", "45", "70", "90"]) await slider.fill(turn);
+  await expect.poll(found).toContain("--rotation 90 ");
+  await expect.poll(found).toContain("wrong rotation");
+  await expect.poll(() => picture("Field")).not.toBe(field);
+  await slider.fill("0");
+  await expect.poll(() => picture("Field")).toBe(field);
+  await expect.poll(() => picture("Phase")).toBe(phase);
+  await page.getByRole("checkbox", { name: "half a turn" }).check();
+  await expect.poll(() => picture("Phase")).not.toBe(phase);
+  await page.getByRole("combobox", { name: "method" }).selectOption("fourier");
+  await expect.poll(found).toContain("--method fourier");
 });

@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 import { ExportPanel } from "../export/export_dialog";
 import type { PanelDescription } from "../protocol/messages";
 import { CurvesPanel } from "./curves_panel";
+import { AdjustPanel } from "./adjust_panel";
 import { DetectorSection } from "./detector_section";
 import { DiagnosesPanel } from "./diagnoses";
 import { FramesPanel } from "./frames_panel";
@@ -19,6 +20,7 @@ import { ArrangementSection, CentreSection, CompareSection, DataSection, RegionS
 import { SeriesBar } from "./series_bar";
 import { DiffractionPanel, RealSpacePanel, SpectrumPanel } from "./space_panels";
 import { Chart, Facts, Table, TextPanel } from "./text_panels";
+import { VectorsPanel } from "./vectors_panel";
 
 export interface Kind {
   Body: ComponentType<{ panel: PanelDescription }>;
@@ -31,6 +33,7 @@ export interface Kind {
 /** What draws a panel of each type that a page may have. The server decides which panels there are, in which order and
  *  place; a new kind is a file and a row here. */
 export const KINDS: Readonly<Record<string, Kind>> = {
+  adjust: { Body: AdjustPanel },
   chart: { Body: Chart },
   curves: { Body: CurvesPanel },
   diagnoses: { Body: DiagnosesPanel },
@@ -42,6 +45,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   settings: { Body: RunSettingsPanel },
   table: { Body: Table },
   text: { Body: TextPanel },
+  vectors: { Body: VectorsPanel },
   // Of a page of scans, which share the state in scan.ts.
   arrangement: { Body: ArrangementSection, frame: "own" },
   centre: { Body: CentreSection, frame: "own" },

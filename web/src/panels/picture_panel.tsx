@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { barTicks } from "../display/colour_bar";
@@ -13,23 +14,44 @@ import { useViewer } from "./context";
 import { shownRange } from "./frame_view";
 import { axisTitle, Sliders, useSlice, type AxisOptions, type SliderOptions } from "./slices";
 
-interface PartOptions {
+export interface PartOptions {
   name: string;
   unit: string;
   channel: number;
 }
 
-interface PictureOptions {
+export interface PictureOptions {
   rows: AxisOptions;
   cols: AxisOptions;
   parts: PartOptions[];
+  /** Channels of the pictures that have one range of colours. */
+  shares?: number[];
   sliders: SliderOptions[];
 }
 
 /** Two axes of an array as a picture with ticks and a colour bar; of complex numbers phase and amplitude. */
 export function PicturePanel({ panel }: { panel: PanelDescription }) {
-  const { rows, cols, parts, sliders } = panel.options as unknown as PictureOptions;
+  const { parts, shares } = panel.options as unknown as PictureOptions;
   const { store } = useViewer();
+  const frame = (channel: number) => store.frame(FrameKind.image, 0, channel).value;
+  const beside = shares?.map(frame).filter((one) => one !== null);
+  return (
+    <SlicedPictures panel={panel}>
+      {(axes) => parts.map((part) => <PartPicture key={part.channel} title={panel.title} part={part} frame={frame(part.channel)} beside={beside} {...axes} />)}
+    </SlicedPictures>
+  );
+}
+
+interface Axes {
+  rows: AxisOptions;
+  cols: AxisOptions;
+  /** How many elements each pixel is the mean of. */
+  blocks: [number, number];
+}
+
+/** What a panel of pictures has around them: sliders, and what is to be said. */
+export function SlicedPictures({ panel, children }: { panel: PanelDescription; children(axes: Axes): ComponentChildren }) {
+  const { rows, cols, sliders } = panel.options as unknown as PictureOptions;
   const slice = useSlice(panel);
   const [down, across] = (slice.reply?.one_of ?? [1, 1]) as [number, number];
   return (
@@ -37,9 +59,7 @@ export function PicturePanel({ panel }: { panel: PanelDescription }) {
       <Sliders sliders={sliders} slice={slice} />
       {slice.problem && <p class="problem">{slice.problem}</p>}
       <div class="pictures">
-        {parts.map((part) => (
-          <AxesPicture key={part.channel} title={panel.title} part={part} rows={rows} cols={cols} frame={store.frame(FrameKind.image, 0, part.channel).value} blocks={[down, across]} />
-        ))}
+        {children({ rows, cols, blocks: [down, across] })}
       </div>
       {down * across > 1 && <p class="hint">{`A pixel is the mean of ${down} \u00d7 ${across} values.`}</p>}
     </div>
@@ -47,8 +67,10 @@ export function PicturePanel({ panel }: { panel: PanelDescription }) {
 }
 
 /** How values become colours: those of both signs from zero on either side, phases that go around on a circle. */
-export function mappingOf(frame: Frame, part: PartOptions): { mapping: Mapping; colours: ColourMapName } {
-  const [low, high] = shownRange(frame.values as Float32Array);
+export function mappingOf(frame: Frame, part: PartOptions, beside: Frame[] = [frame]): { mapping: Mapping; colours: ColourMapName } {
+  const ranges = beside.map(({ values }) => shownRange(values as Float32Array));
+  const low = Math.min(...ranges.map(([least]) => least));
+  const high = Math.max(...ranges.map(([, most]) => most));
   const linear = { stretch: "linear", gamma: 1 } as const;
   if (part.name === "phase" && high - low > 1.7 * Math.PI) return { mapping: { low: -Math.PI, high: Math.PI, ...linear }, colours: "phase" };
   if (part.name !== "") return { mapping: { low, high, ...linear }, colours: part.name === "phase" ? "gray" : "magma" };
@@ -57,30 +79,74 @@ export function mappingOf(frame: Frame, part: PartOptions): { mapping: Mapping; 
 }
 
 // In pixels of the screen, where there is room for them.
-const ROOM = { left: 62, right: 96, top: 22, bottom: 40 };
+export const ROOM = { left: 62, right: 96, top: 22, bottom: 40 };
 const MOST = { width: 400, height: 330 };
 
-interface Props {
-  title: string;
-  part: PartOptions;
-  rows: AxisOptions;
-  cols: AxisOptions;
-  frame: Frame | null;
-  /** How many elements each pixel is the mean of. */
-  blocks: [number, number];
+function PartPicture({ title, part, frame, beside, ...axes }: Axes & { title: string; part: PartOptions; frame: Frame | null; beside?: Frame[] | undefined }) {
+  const bar = useRef<HTMLCanvasElement>(null);
+  const shown = frame && mappingOf(frame, part, beside);
+  const table = shown && new Uint32Array(colourTable(shown.colours).buffer);
+  useLayoutEffect(() => {
+    if (bar.current && table) paint(bar.current, 256, 1, (i) => table[255 - i]);
+  }, [frame, shown?.colours]);
+  return (
+    <AxesPicture
+      title={title}
+      name={part.name}
+      unit={part.unit}
+      {...axes}
+      picture={frame && shown && table && { frame, range: [shown.mapping.low, shown.mapping.high], colour: (i) => colourAt(table, frame.values[i] as number, shown.mapping), text: (i) => formatNumber(frame.values[i]) }}
+      legend={({ width, height }) => (
+        <>
+          {shown &&
+            barTicks(shown.mapping).map(({ at, label }) => (
+              <text key={at} class="mark" x={ROOM.left + width + 32} y={ROOM.top + (1 - at) * height + 4}>
+                {label}
+              </text>
+            ))}
+          <text class="mark" x={ROOM.left + width + 12} y={ROOM.top - 8}>
+            {part.unit}
+          </text>
+        </>
+      )}
+      beside={(style) => <canvas ref={bar} class="bar" aria-hidden="true" style={style} />}
+    />
+  );
 }
 
-function AxesPicture({ title, part, rows, cols, frame, blocks }: Props) {
+interface Size {
+  width: number;
+  height: number;
+}
+
+interface Picture {
+  /** Whose elements are the pixels; a new one is painted, and one with another range. */
+  frame: Frame;
+  range: [number, number];
+  /** Of an element, as it is in memory. */
+  colour(i: number): number;
+  text(i: number): string;
+}
+
+interface Props extends Axes {
+  title: string;
+  name: string;
+  unit: string;
+  picture: Picture | null;
+  /** What is written beside the picture, which is so large. */
+  legend(size: Size): ComponentChildren;
+  /** What is drawn there, at the place of a colour bar. */
+  beside(style: Record<string, string>): ComponentChildren;
+}
+
+/** Elements of two axes with ticks, and what the pointer is over. */
+export function AxesPicture({ title, name, unit, rows, cols, blocks, picture, legend, beside }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const bar = useRef<HTMLCanvasElement>(null);
   const [read, setRead] = useState("");
-  const shown = frame && mappingOf(frame, part);
+  const frame = picture?.frame;
   useLayoutEffect(() => {
-    if (!canvas.current || !bar.current || !frame || !shown) return;
-    const table = new Uint32Array(colourTable(shown.colours).buffer);
-    paint(canvas.current, frame.rows, frame.cols, (i) => colourAt(table, frame.values[i] as number, shown.mapping));
-    paint(bar.current, 256, 1, (i) => table[255 - i]);
-  }, [frame]);
+    if (canvas.current && picture) paint(canvas.current, picture.frame.rows, picture.frame.cols, picture.colour);
+  }, [frame, picture?.range[0], picture?.range[1]]);
 
   // Both axes in one scale where they have one unit; otherwise every element is square, as far as that can be looked at.
   const same = rows.unit === cols.unit && rows.unit !== "";
@@ -96,13 +162,13 @@ function AxesPicture({ title, part, rows, cols, frame, blocks }: Props) {
     height: `${(100 * h) / all.height}%`,
   });
   const onMove = (event: PointerEvent) => {
-    if (!frame) return;
+    if (!picture || !frame) return;
     const box = (event.currentTarget as HTMLCanvasElement).getBoundingClientRect();
     const row = Math.min(frame.rows - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * frame.rows)));
     const col = Math.min(frame.cols - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * frame.cols)));
     const at = (axis: AxisOptions, i: number, block: number) =>
       `${axis.name} ${axisNumber(axis.first + axis.step * Math.min(axis.size - 1, i * block + (block - 1) / 2), Math.abs(axis.step * axis.size))}${axis.unit ? ` ${axis.unit}` : ""}`;
-    setRead(`${at(rows, row, blocks[0])}, ${at(cols, col, blocks[1])}: ${formatNumber(frame.values[row * frame.cols + col])}${part.unit ? ` ${part.unit}` : ""}`);
+    setRead(`${at(rows, row, blocks[0])}, ${at(cols, col, blocks[1])}: ${picture.text(row * frame.cols + col)}${unit ? ` ${unit}` : ""}`);
   };
   return (
     <figure class="axes" style={{ maxWidth: `${all.width}px` }}>
@@ -111,21 +177,13 @@ function AxesPicture({ title, part, rows, cols, frame, blocks }: Props) {
           <rect class="frame" x={ROOM.left} y={ROOM.top} width={width} height={height} />
           <AxisMarks axis={cols} length={width} along={(x) => [ROOM.left + x, ROOM.top + height]} />
           <AxisMarks axis={rows} length={height} along={(y) => [ROOM.left, ROOM.top + y]} upright />
-          {shown &&
-            barTicks(shown.mapping).map(({ at, label }) => (
-              <text key={at} class="mark" x={ROOM.left + width + 32} y={ROOM.top + (1 - at) * height + 4}>
-                {label}
-              </text>
-            ))}
-          <text class="mark" x={ROOM.left + width + 12} y={ROOM.top - 8}>
-            {part.unit}
-          </text>
+          {legend({ width, height })}
           <text class="mark part" x={ROOM.left} y={ROOM.top - 8}>
-            {part.name}
+            {name}
           </text>
         </svg>
-        <canvas ref={canvas} role="img" aria-label={part.name ? `${title}, ${part.name}` : title} style={percent(ROOM.left, ROOM.top, width, height)} onPointerMove={onMove} onPointerLeave={() => setRead("")} />
-        <canvas ref={bar} class="bar" aria-hidden="true" style={percent(ROOM.left + width + 12, ROOM.top, 14, height)} />
+        <canvas ref={canvas} role="img" aria-label={name ? `${title}, ${name}` : title} style={percent(ROOM.left, ROOM.top, width, height)} onPointerMove={onMove} onPointerLeave={() => setRead("")} />
+        {beside(percent(ROOM.left + width + 12, ROOM.top, 14, height))}
       </div>
       <figcaption class="hint">{read || "\u00a0"}</figcaption>
     </figure>

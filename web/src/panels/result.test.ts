@@ -46,6 +46,11 @@ it("shows numbers of both signs on both sides of zero, and phases that go around
   expect(mappingOf(frame([-0.1, 0, 0.3]), part("phase")).colours).toBe("gray");
 });
 
+it("gives pictures that belong together one range", () => {
+  const [small, large] = [frame([-1, 0, 1]), frame([-3, 0, 5])];
+  for (const one of [small, large]) expect(mappingOf(one, part(""), [small, large]).mapping).toMatchObject({ low: -5, high: 5 });
+});
+
 it("names an axis with its unit", () => {
   const axis = { name: "theta", unit: "rad", size: 3, first: 0, step: 1 };
   expect(axisTitle(axis)).toBe("theta (rad)");

@@ -57,6 +57,8 @@ export function useSlice(panel: PanelDescription): Slice {
   const flight = useRef({ busy: false, again: false, index });
   const page = store.page.value;
   const number = Number(panel.options?.panel);
+  // Of a result that settings make anew, how often they have.
+  const made = store.panels.value.find(({ type }) => type === "adjust")?.options?.made;
 
   useEffect(() => {
     if (!place.current) return;
@@ -88,7 +90,7 @@ export function useSlice(panel: PanelDescription): Slice {
     };
     void ask();
     // A page that comes again is that of a new connection, which has sent nothing yet.
-  }, [seen, index, page]);
+  }, [seen, index, page, made]);
 
   const choose = (axis: number, at: number) =>
     setIndex((before) => {

@@ -54,8 +54,10 @@ Value sliders(const Quantity& quantity, const std::vector<int>& shown) {
   return list;
 }
 
-/// Rows and columns of a picture: the last two axes that have more than one element, else the last two.
-std::array<int, 2> picture_axes(const Quantity& quantity) {
+/// Rows and columns of a picture: those that are given, else the last two axes that have more than one element, else
+/// the last two.
+std::array<int, 2> picture_axes(const ResultPanel& panel, const Quantity& quantity) {
+  if (panel.family >= 0) return {panel.family, panel.along};
   const auto rank = static_cast<int>(quantity.axes.size());
   std::vector<int> long_ones;
   for (int i = 0; i < rank; ++i)
@@ -66,7 +68,7 @@ std::array<int, 2> picture_axes(const Quantity& quantity) {
 
 std::vector<int> shown_axes(const ResultPanel& panel, const Quantity& quantity) {
   if (panel.kind == ResultPanel::Kind::curves) return {panel.along, panel.family};
-  const auto [row, col] = picture_axes(quantity);
+  const auto [row, col] = picture_axes(panel, quantity);
   return {row, col};
 }
 
@@ -94,104 +96,21 @@ std::vector<PartText> parts_of(const Quantity& quantity) {
   return {{Part::phase, "phase", "rad"}, {Part::amplitude, "amplitude", ""}};
 }
 
-const char* type_of(ResultPanel::Kind kind) { return kind == ResultPanel::Kind::image ? "picture" : "curves"; }
+const char* type_of(ResultPanel::Kind kind) {
+  switch (kind) {
+    case ResultPanel::Kind::image:
+      return "picture";
+    case ResultPanel::Kind::vectors:
+      return "vectors";
+    default:
+      return "curves";
+  }
+}
 
 /// The elements of one panel that one `show` asks for.
 struct Slice {
   Shape first, count;
 };
-
-class ResultView {
- public:
-  ResultView(std::shared_ptr<const StoredResult> result, std::vector<ResultPanel> panels)
-      : result_(std::move(result)), panels_(std::move(panels)) {}
-
-  [[nodiscard]] const StoredResult& result() const { return *result_; }
-  [[nodiscard]] const std::vector<ResultPanel>& panels() const { return panels_; }
-  [[nodiscard]] const Quantity& quantity(const std::string& name) const {
-    for (const Quantity& each : result_->quantities())
-      if (each.name == name) return each;
-    throw Error(ErrorKind::internal, fmt::format("{}: no quantity {}", result_->path(), name));
-  }
-
-  [[nodiscard]] Value options(std::size_t number) const;
-  void show(const Command& command, Outlet& outlet) const;
-
- private:
-  [[nodiscard]] std::size_t panel_of(const Command& command) const;
-  [[nodiscard]] Slice slice_of(const Command& command, const ResultPanel& panel, const Quantity& quantity) const;
-  void show_image(const Command& command, std::size_t number, Outlet& outlet) const;
-  [[nodiscard]] Value curves(const Command& command, const ResultPanel& panel) const;
-  [[nodiscard]] Value points(const ResultPanel& panel) const;
-
-  std::shared_ptr<const StoredResult> result_;
-  std::vector<ResultPanel> panels_;
-};
-
-/// Channels of a panel's parts: two for each panel.
-std::uint16_t channel_of(std::size_t panel, std::size_t part) { return static_cast<std::uint16_t>(2 * panel + part); }
-
-Value ResultView::options(std::size_t number) const {
-  const ResultPanel& panel = panels_[number];
-  const Quantity& first = quantity(panel.quantities.front());
-  Value options;
-  options["panel"] = number;
-  if (panel.kind == ResultPanel::Kind::points) {
-    options["marks"] = "points";
-    options["x"] = axis_value({.name = "column", .unit = first.unit});
-    options["y"] = axis_value({.name = "row", .unit = first.unit});
-    options["sliders"] = Value::list();
-    return options;
-  }
-  options["sliders"] = sliders(first, shown_axes(panel, first));
-  if (panel.kind == ResultPanel::Kind::curves) {
-    options["x"] = axis_value(first.axes[static_cast<std::size_t>(panel.along)]);
-    options["y"] = axis_value({.name = "", .unit = first.unit});
-    if (panel.family >= 0) options["family"] = axis_value(first.axes[static_cast<std::size_t>(panel.family)]);
-    return options;
-  }
-  const auto [row, col] = picture_axes(first);
-  options["rows"] = axis_value(first.axes[static_cast<std::size_t>(row)]);
-  options["cols"] = axis_value(first.axes[static_cast<std::size_t>(col)]);
-  options["parts"] = Value::list();
-  for (const PartText& part : parts_of(first)) {
-    Value each;
-    each["name"] = part.name;
-    each["unit"] = part.part == Part::phase ? part.unit : unit_text(first.unit);
-    each["channel"] = static_cast<Index>(channel_of(number, options["parts"].size()));
-    options["parts"].push_back(std::move(each));
-  }
-  return options;
-}
-
-std::size_t ResultView::panel_of(const Command& command) const {
-  const Value* panel = command.arguments.find("panel");
-  const Index number = panel != nullptr && panel->is_whole() ? panel->as_whole() : -1;
-  if (number < 0 || number >= static_cast<Index>(panels_.size()))
-    throw Error(ErrorKind::bad_input, fmt::format("show: expected a panel from 0 to {}", panels_.size() - 1));
-  return static_cast<std::size_t>(number);
-}
-
-Slice ResultView::slice_of(const Command& command, const ResultPanel& panel, const Quantity& quantity) const {
-  const Value* index = command.arguments.find("index");
-  const std::vector<int> shown = shown_axes(panel, quantity);
-  Slice slice;
-  for (std::size_t i = 0; i < quantity.axes.size(); ++i) {
-    const Index size = quantity.axes[i].size;
-    const bool whole = std::find(shown.begin(), shown.end(), static_cast<int>(i)) != shown.end();
-    Index at = 0;
-    if (!whole && index != nullptr && index->is_list() && i < index->size()) {
-      const Value& each = index->items()[i];
-      at = each.is_whole() ? each.as_whole() : -1;
-      if (at < 0 || at >= size)
-        throw Error(ErrorKind::bad_input,
-                    fmt::format("show: {} has the elements 0 to {} along axis {}", quantity.name, size - 1, i));
-    }
-    slice.first.append(at);
-    slice.count.append(whole ? size : 1);
-  }
-  return slice;
-}
 
 /// Means of blocks of (rows_of, cols_of) elements, the last ones as far as they reach; not-a-number is left out.
 class BlockMeans {
@@ -229,18 +148,139 @@ class BlockMeans {
   std::vector<Index> counts_;
 };
 
-void ResultView::show_image(const Command& command, std::size_t number, Outlet& outlet) const {
-  const Quantity& shown = quantity(panels_[number].quantities.front());
+class ResultView {
+ public:
+  ResultView(std::shared_ptr<const StoredResult> result, std::vector<ResultPanel> panels)
+      : result_(std::move(result)), panels_(std::move(panels)) {}
+
+  [[nodiscard]] const StoredResult& result() const { return *result_; }
+  [[nodiscard]] const std::vector<ResultPanel>& panels() const { return panels_; }
+  /// This view with the quantities of another result in place of those of equal names. Their axes must be equal too.
+  [[nodiscard]] ResultView with(std::shared_ptr<const StoredResult> adjusted) const {
+    ResultView view(result_, panels_);
+    view.adjusted_ = std::move(adjusted);
+    return view;
+  }
+
+  [[nodiscard]] Value options(std::size_t number) const;
+  void show(const Command& command, Outlet& outlet) const;
+
+ private:
+  [[nodiscard]] const Quantity& quantity(const std::string& name) const;
+  [[nodiscard]] Array read(const Quantity& quantity, const Shape& first, const Shape& count) const {
+    return holder_of(quantity).read(quantity, first, count);
+  }
+  [[nodiscard]] const StoredResult& holder_of(const Quantity& quantity) const {
+    return adjusted_ && find(*adjusted_, quantity.name) != nullptr ? *adjusted_ : *result_;
+  }
+  static const Quantity* find(const StoredResult& result, const std::string& name) {
+    for (const Quantity& each : result.quantities())
+      if (each.name == name) return &each;
+    return nullptr;
+  }
+  [[nodiscard]] std::size_t panel_of(const Command& command) const;
+  [[nodiscard]] Slice slice_of(const Command& command, const ResultPanel& panel, const Quantity& quantity) const;
+  void show_image(const Command& command, std::size_t number, Outlet& outlet) const;
+  [[nodiscard]] std::vector<BlockMeans> means_of(const ResultPanel& panel, const Quantity& shown,
+                                                 const Slice& slice) const;
+  [[nodiscard]] Value curves(const Command& command, const ResultPanel& panel) const;
+  [[nodiscard]] Value points(const ResultPanel& panel) const;
+
+  std::shared_ptr<const StoredResult> result_, adjusted_;
+  std::vector<ResultPanel> panels_;
+};
+
+const Quantity& ResultView::quantity(const std::string& name) const {
+  if (adjusted_)
+    if (const Quantity* found = find(*adjusted_, name)) return *found;
+  if (const Quantity* found = find(*result_, name)) return *found;
+  throw Error(ErrorKind::internal, fmt::format("{}: no quantity {}", result_->path(), name));
+}
+
+/// Channels of a panel's parts: two for each panel.
+std::uint16_t channel_of(std::size_t panel, std::size_t part) { return static_cast<std::uint16_t>(2 * panel + part); }
+
+Value ResultView::options(std::size_t number) const {
+  const ResultPanel& panel = panels_[number];
+  const Quantity& first = quantity(panel.quantities.front());
+  Value options;
+  options["panel"] = number;
+  if (panel.kind == ResultPanel::Kind::points) {
+    options["marks"] = "points";
+    options["x"] = axis_value({.name = "column", .unit = first.unit});
+    options["y"] = axis_value({.name = "row", .unit = first.unit});
+    options["sliders"] = Value::list();
+    return options;
+  }
+  options["sliders"] = sliders(first, shown_axes(panel, first));
+  if (panel.kind == ResultPanel::Kind::curves) {
+    options["x"] = axis_value(first.axes[static_cast<std::size_t>(panel.along)]);
+    options["y"] = axis_value({.name = "", .unit = first.unit});
+    if (panel.family >= 0) options["family"] = axis_value(first.axes[static_cast<std::size_t>(panel.family)]);
+    return options;
+  }
+  const auto [row, col] = picture_axes(panel, first);
+  options["rows"] = axis_value(first.axes[static_cast<std::size_t>(row)]);
+  options["cols"] = axis_value(first.axes[static_cast<std::size_t>(col)]);
+  options["parts"] = Value::list();
+  const auto add_part = [&](const char* name, const std::string& unit) {
+    Value each;
+    each["name"] = name;
+    each["unit"] = unit;
+    each["channel"] = static_cast<Index>(channel_of(number, options["parts"].size()));
+    options["parts"].push_back(std::move(each));
+  };
+  if (!panel.range.empty())
+    for (std::size_t i = 0; i < panels_.size(); ++i)
+      if (panels_[i].range == panel.range) options["shares"].push_back(static_cast<Index>(channel_of(i, 0)));
+  if (panel.kind == ResultPanel::Kind::vectors)
+    for (const char* name : {"x", "y"}) add_part(name, unit_text(first.unit));
+  else
+    for (const PartText& part : parts_of(first))
+      add_part(part.name, part.part == Part::phase ? part.unit : unit_text(first.unit));
+  return options;
+}
+
+std::size_t ResultView::panel_of(const Command& command) const {
+  const Value* panel = command.arguments.find("panel");
+  const Index number = panel != nullptr && panel->is_whole() ? panel->as_whole() : -1;
+  if (number < 0 || number >= static_cast<Index>(panels_.size()))
+    throw Error(ErrorKind::bad_input, fmt::format("show: expected a panel from 0 to {}", panels_.size() - 1));
+  return static_cast<std::size_t>(number);
+}
+
+Slice ResultView::slice_of(const Command& command, const ResultPanel& panel, const Quantity& quantity) const {
+  const Value* index = command.arguments.find("index");
+  const std::vector<int> shown = shown_axes(panel, quantity);
+  Slice slice;
+  for (std::size_t i = 0; i < quantity.axes.size(); ++i) {
+    const Index size = quantity.axes[i].size;
+    const bool whole = std::find(shown.begin(), shown.end(), static_cast<int>(i)) != shown.end();
+    Index at = 0;
+    if (!whole && index != nullptr && index->is_list() && i < index->size()) {
+      const Value& each = index->items()[i];
+      at = each.is_whole() ? each.as_whole() : -1;
+      if (at < 0 || at >= size)
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("show: {} has the elements 0 to {} along axis {}", quantity.name, size - 1, i));
+    }
+    slice.first.append(at);
+    slice.count.append(whole ? size : 1);
+  }
+  return slice;
+}
+
+std::vector<BlockMeans> ResultView::means_of(const ResultPanel& panel, const Quantity& shown,
+                                             const Slice& slice) const {
   const auto rank = static_cast<int>(shown.axes.size());
-  Slice slice = slice_of(command, panels_[number], shown);
-  const auto [row_axis, col_axis] = picture_axes(shown);
+  const auto [row_axis, col_axis] = picture_axes(panel, shown);
   const Index rows = slice.count[row_axis], cols = slice.count[col_axis];
-  const Index rows_of = groups_of(rows, most_pixels), cols_of = groups_of(cols, most_pixels);
   // Of complex numbers the means are taken before their phase: that of a block that the phase wraps in is right too.
-  std::vector<BlockMeans> planes(shown.complex() ? 2 : 1, BlockMeans(rows, cols, rows_of, cols_of));
+  std::vector<BlockMeans> planes(shown.complex() ? 2 : 1,
+                                 BlockMeans(rows, cols, groups_of(rows, most_pixels), groups_of(cols, most_pixels)));
   // A band of rows at a time, so that a picture of any size takes little memory, where reading a part costs a part.
   const auto row_bytes = static_cast<std::size_t>(cols) * size_bytes(shown.dtype);
-  const Index band = !result_->reads_boxes()
+  const Index band = !holder_of(shown).reads_boxes()
                          ? rows
                          : std::max<Index>(1, static_cast<Index>(band_bytes / std::max<std::size_t>(1, row_bytes)));
   for (Index row = 0; row < rows; row += band) {
@@ -249,20 +289,34 @@ void ResultView::show_image(const Command& command, std::size_t number, Outlet& 
       first.append(i == row_axis ? row : slice.first[i]);
       count.append(i == row_axis ? std::min(band, rows - row) : slice.count[i]);
     }
-    const std::vector<std::vector<double>> values = planes_of(result_->read(shown, first, count));
+    const std::vector<std::vector<double>> values = planes_of(read(shown, first, count));
     for (std::size_t i = 0; i < planes.size(); ++i) planes[i].add(row, count[row_axis], values[i]);
   }
+  return planes;
+}
+
+void ResultView::show_image(const Command& command, std::size_t number, Outlet& outlet) const {
+  const ResultPanel& panel = panels_[number];
+  std::vector<std::vector<float>> parts;
+  Index rows = 0, cols = 0;
+  for (const std::string& name : panel.quantities) {
+    const Quantity& shown = quantity(name);
+    const std::vector<BlockMeans> planes = means_of(panel, shown, slice_of(command, panel, shown));
+    std::vector<std::vector<double>> means;
+    for (const BlockMeans& plane : planes) means.push_back(plane.means());
+    for (const PartText& part : parts_of(shown)) parts.push_back(part_of(means, part.part));
+    rows = planes[0].rows();
+    cols = planes[0].cols();
+  }
+  const Quantity& first = quantity(panel.quantities.front());
+  const auto [row_axis, col_axis] = picture_axes(panel, first);
   Value reply;
   reply["panel"] = number;
-  reply["one_of"].push_back(rows_of);
-  reply["one_of"].push_back(cols_of);
+  for (const int axis : {row_axis, col_axis})
+    reply["one_of"].push_back(groups_of(first.axes[static_cast<std::size_t>(axis)].size, most_pixels));
   outlet.reply(command, std::move(reply));
-  std::vector<std::vector<double>> means;
-  for (const BlockMeans& plane : planes) means.push_back(plane.means());
-  const std::vector<PartText> parts = parts_of(shown);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    Frame frame =
-        make_frame<float>(FrameKind::image, planes[0].rows(), planes[0].cols(), part_of(means, parts[i].part));
+    Frame frame = make_frame<float>(FrameKind::image, rows, cols, std::move(parts[i]));
     frame.request = command.id;
     frame.channel = channel_of(number, i);
     outlet.send(std::move(frame));
@@ -313,7 +367,7 @@ Value ResultView::curves(const Command& command, const ResultPanel& panel) const
         from.append(i == panel.family ? at : slice.first[i]);
         count.append(i == panel.family ? 1 : slice.count[i]);
       }
-      const std::vector<std::vector<double>> values = planes_of(result_->read(shown, from, count));
+      const std::vector<std::vector<double>> values = planes_of(read(shown, from, count));
       for (const PartText& part : parts_of(shown)) {
         Value curve;
         std::string label = family < 2 ? "" : element_text(shown.axes[static_cast<std::size_t>(panel.family)], at);
@@ -337,8 +391,7 @@ Value ResultView::points(const ResultPanel& panel) const {
   for (const std::string& name : panel.quantities) {
     const Quantity& shown = quantity(name);
     const Index count = shown.axes.front().size;
-    const std::vector<float> values =
-        part_of(planes_of(result_->read(shown, Shape{0, 0}, Shape{count, 2})), Part::value);
+    const std::vector<float> values = part_of(planes_of(read(shown, Shape{0, 0}, Shape{count, 2})), Part::value);
     std::vector<float> row, col;
     for (std::size_t i = 0; i + 1 < values.size(); i += 2) row.push_back(values[i]), col.push_back(values[i + 1]);
     Value curve;
@@ -354,20 +407,69 @@ Value ResultView::points(const ResultPanel& panel) const {
 void ResultView::show(const Command& command, Outlet& outlet) const {
   const std::size_t number = panel_of(command);
   const ResultPanel& panel = panels_[number];
-  if (panel.kind == ResultPanel::Kind::image) return show_image(command, number, outlet);
+  if (panel.kind == ResultPanel::Kind::image || panel.kind == ResultPanel::Kind::vectors)
+    return show_image(command, number, outlet);
   Value reply = panel.kind == ResultPanel::Kind::points ? points(panel) : curves(command, panel);
   reply["panel"] = number;
   outlet.reply(command, std::move(reply));
 }
 
+Value settings_value(const std::vector<ResultSetting>& settings, const Value& values, Index made) {
+  Value options;
+  options["settings"] = Value::list();
+  for (const ResultSetting& setting : settings) {
+    Value each;
+    each["name"] = setting.name;
+    each["help"] = setting.help;
+    each["unit"] = unit_text(setting.unit);
+    each["value"] = *values.find(setting.name);
+    if (!setting.choices.empty()) each["choices"] = setting.choices;
+    if (setting.choices.empty() && setting.value.is_number()) {
+      each["min"] = setting.low;
+      each["max"] = setting.high;
+      each["whole"] = setting.value.is_whole();
+    }
+    options["settings"].push_back(std::move(each));
+  }
+  options["made"] = made;
+  return options;
+}
+
+Value values_of(const std::vector<ResultSetting>& settings) {
+  Value values = Value::object();
+  for (const ResultSetting& setting : settings) values[setting.name] = setting.value;
+  return values;
+}
+
+/// Throws Error(bad_input) for what the setting cannot be.
+void check_value(const ResultSetting& setting, const Value& value) {
+  if (!setting.choices.empty()) {
+    if (value.is_text() && std::ranges::find(setting.choices, value.as_text()) != setting.choices.end()) return;
+    throw Error(ErrorKind::bad_input, fmt::format("{} is one of {}", setting.name, fmt::join(setting.choices, ", ")));
+  }
+  if (setting.value.is_bool()) {
+    if (value.is_bool()) return;
+    throw Error(ErrorKind::bad_input, fmt::format("{} is true or false", setting.name));
+  }
+  if (setting.value.is_whole() && !value.is_whole())
+    throw Error(ErrorKind::bad_input, fmt::format("{} is a whole number", setting.name));
+  if (!value.is_number() || !(value.as_real() >= setting.low && value.as_real() <= setting.high))
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} is a number from {:g} to {:g}", setting.name, setting.low, setting.high));
+}
+
 class ResultSession final : public Session {
  public:
-  ResultSession(std::shared_ptr<const ResultView> view, std::shared_ptr<Outlet> outlet)
-      : view_(std::move(view)), outlet_(std::move(outlet)) {}
+  ResultSession(std::shared_ptr<const ResultView> view, std::shared_ptr<const Arrangement> arrangement,
+                std::shared_ptr<Outlet> outlet)
+      : view_(std::move(view)),
+        arrangement_(std::move(arrangement)),
+        outlet_(std::move(outlet)),
+        values_(values_of(arrangement_->settings)) {}
   void run(const Command& command) override {
-    if (command.name != "show")
-      throw Error(ErrorKind::bad_input, fmt::format("no command is called \"{}\"", command.name));
-    view_->show(command, *outlet_);
+    if (command.name == "show") return view_->show(command, *outlet_);
+    if (command.name == "adjust" && !arrangement_->settings.empty()) return adjust(command);
+    throw Error(ErrorKind::bad_input, fmt::format("no command is called \"{}\"", command.name));
   }
   File export_file(const Value&) override {
     throw Error(ErrorKind::not_supported, "the page of a result has no files to take away")
@@ -375,8 +477,38 @@ class ResultSession final : public Session {
   }
 
  private:
+  void adjust(const Command& command) {
+    const Value *name = command.arguments.find("setting"), *value = command.arguments.find("value");
+    const auto& settings = arrangement_->settings;
+    const auto setting = std::ranges::find_if(settings, [&](const ResultSetting& each) {
+      return name != nullptr && name->is_text() && name->as_text() == each.name;
+    });
+    if (setting == settings.end() || value == nullptr)
+      throw Error(ErrorKind::bad_input, "adjust: expected a setting of this page and its value");
+    check_value(*setting, *value);
+    Value values = values_;
+    values[setting->name] = *value;
+    AdjustedResult made = arrangement_->adjust(values);
+    auto adjusted =
+        StoredResult::of(std::make_shared<const Contents>(std::move(made.contents)), view_->result().path());
+    if (!adjusted) throw Error(ErrorKind::internal, "an adjusted result without a schema");
+    view_ = std::make_shared<const ResultView>(view_->with(std::make_shared<const StoredResult>(*std::move(adjusted))));
+    values_ = std::move(values);
+    outlet_->reply(command, Value::object());
+    tell("panel/found", std::move(made.facts));
+    tell("panel/adjust", settings_value(settings, values_, ++made_));
+  }
+  void tell(std::string_view event, Value options) {
+    Value what;
+    what["options"] = std::move(options);
+    outlet_->event(event, std::move(what));
+  }
+
   std::shared_ptr<const ResultView> view_;
+  std::shared_ptr<const Arrangement> arrangement_;
   std::shared_ptr<Outlet> outlet_;
+  Value values_;
+  Index made_ = 0;
 };
 
 void add_numbers(Page& page, const StoredResult& result) {
@@ -410,7 +542,9 @@ bool suits(const ResultPanel& panel, const Quantity& quantity, const std::vector
   };
   switch (panel.kind) {
     case ResultPanel::Kind::image:
-      return rank >= 2;
+      return others.empty() && rank >= 2 && std::max(panel.along, panel.family) < rank;
+    case ResultPanel::Kind::vectors:
+      return rank >= 2 && std::max(panel.along, panel.family) < rank && !quantity.complex() && as_the_first();
     case ResultPanel::Kind::curves:
       return panel.along < rank && panel.family < rank && as_the_first();
     case ResultPanel::Kind::points:
@@ -431,7 +565,7 @@ std::vector<ResultPanel> arranged(const StoredResult& result, const std::vector<
     for (const std::string& name : panel.quantities)
       if (const auto found = known.find(name); found != known.end() && suits(panel, *found->second, held))
         held.push_back(found->second);
-    if (held.empty()) continue;
+    if (held.empty() || (panel.kind == ResultPanel::Kind::vectors && held.size() != 2)) continue;
     panel.quantities.clear();
     for (const Quantity* quantity : held) panel.quantities.push_back(quantity->name);
     shown.insert(panel.quantities.begin(), panel.quantities.end());
@@ -458,7 +592,7 @@ ResultPanel default_panel(const Quantity& quantity) {
     curves(0, -1);
     return panel;
   }
-  const auto [row, col] = picture_axes(quantity);
+  const auto [row, col] = picture_axes(panel, quantity);
   const Axis &rows = quantity.axes[static_cast<std::size_t>(row)], &cols = quantity.axes[static_cast<std::size_t>(col)];
   if (rows.even() && cols.even() && std::min(rows.size, cols.size) >= too_few) return panel;
   // Over the axis whose places say something, else over the longer one.
@@ -467,20 +601,28 @@ ResultPanel default_panel(const Quantity& quantity) {
   return panel;
 }
 
-Page result_page(std::shared_ptr<const StoredResult> result, const std::vector<ResultPanel>& first) {
+Page result_page(std::shared_ptr<const StoredResult> result, const Arrangement& first) {
   Page page;
   page.title = std::filesystem::path(result->path()).filename().string();
   page.view = "panels";
-  const auto view = std::make_shared<const ResultView>(result, arranged(*result, first));
+  const auto view = std::make_shared<const ResultView>(result, arranged(*result, first.panels));
+  const auto arrangement = std::make_shared<const Arrangement>(first);
+  page.actions = {
+      {.name = "show", .help = "the numbers of one panel, at places of its sliders", .distinct = {"panel"}}};
+  if (!first.settings.empty()) {
+    page.actions.push_back(
+        {.name = "adjust", .help = "the result with another value of a setting", .distinct = {"setting"}});
+    page.panels.push_back(
+        {"adjust", "adjust", "Settings", settings_value(first.settings, values_of(first.settings), 0), "side"});
+    page.panels.push_back({"found", "facts", "Found", first.facts, "side"});
+  }
   for (std::size_t i = 0; i < view->panels().size(); ++i) {
     const ResultPanel& panel = view->panels()[i];
     page.panels.push_back({fmt::format("array.{}", i), type_of(panel.kind), panel.title, view->options(i)});
   }
   add_numbers(page, *result);
-  page.actions = {
-      {.name = "show", .help = "the numbers of one panel, at places of its sliders", .distinct = {"panel"}}};
-  page.open = [view](std::shared_ptr<Outlet> outlet) -> std::unique_ptr<Session> {
-    return std::make_unique<ResultSession>(view, std::move(outlet));
+  page.open = [view, arrangement](std::shared_ptr<Outlet> outlet) -> std::unique_ptr<Session> {
+    return std::make_unique<ResultSession>(view, arrangement, std::move(outlet));
   };
   return page;
 }

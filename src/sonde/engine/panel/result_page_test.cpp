@@ -32,7 +32,7 @@ class Heard final : public Outlet {
  public:
   void send(Frame frame) override { frames.push_back(std::move(frame)); }
   void reply(const Command&, Value result) override { replies.push_back(std::move(result)); }
-  void event(std::string_view, Value) override {}
+  void event(std::string_view name, Value what) override { events.emplace_back(name, std::move(what)); }
   [[nodiscard]] std::vector<float> values(std::size_t frame) const {
     std::vector<float> numbers(frames.at(frame).payload.size() / sizeof(float));
     std::memcpy(numbers.data(), frames.at(frame).payload.data(), frames.at(frame).payload.size());
@@ -40,6 +40,7 @@ class Heard final : public Outlet {
   }
   std::vector<Frame> frames;
   std::vector<Value> replies;
+  std::vector<std::pair<std::string, Value>> events;
 };
 
 /// Writes a result, opens it, and asks for panels.
@@ -310,10 +311,10 @@ TEST_F(ResultPage, PutsTheInstrumentsPanelsFirstAndShowsNothingTwice) {
   writer.array("/positions", Array::from(std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, Shape{5, 2}));
   writer.finish();
   using Kind = ResultPanel::Kind;
-  const Page page =
-      result_page(open("a.h5"), {{.kind = Kind::curves, .title = "Errors", .quantities = {"R_I", "R_A", "R_free"}},
-                                 {.kind = Kind::points, .title = "Where", .quantities = {"positions"}},
-                                 {.title = "Absent", .quantities = {"absent"}}});
+  const Page page = result_page(
+      open("a.h5"), {.panels = {{.kind = Kind::curves, .title = "Errors", .quantities = {"R_I", "R_A", "R_free"}},
+                                {.kind = Kind::points, .title = "Where", .quantities = {"positions"}},
+                                {.title = "Absent", .quantities = {"absent"}}}});
   std::vector<std::string> titles;
   for (const Panel& each : page.panels) titles.push_back(each.title);
   EXPECT_THAT(titles, ElementsAre("Errors", "Where", "z"));
@@ -335,15 +336,138 @@ TEST_F(ResultPage, LeavesOutOfAPanelWhatItCannotShow) {
   writer.array("/after", ramp({20}));
   writer.finish();
   using Kind = ResultPanel::Kind;
-  const Page page =
-      result_page(open("a.h5"), {{.title = "Object", .quantities = {"object"}},
-                                 {.kind = Kind::curves, .title = "Errors", .quantities = {"R_I", "R_A"}},
-                                 {.kind = Kind::points, .title = "Where", .quantities = {"before", "after"}}});
+  const Page page = result_page(
+      open("a.h5"), {.panels = {{.title = "Object", .quantities = {"object"}},
+                                {.kind = Kind::curves, .title = "Errors", .quantities = {"R_I", "R_A"}},
+                                {.kind = Kind::points, .title = "Where", .quantities = {"before", "after"}}}});
   std::vector<std::string> titles;
   for (const Panel& each : page.panels) titles.push_back(each.title);
   EXPECT_THAT(titles, UnorderedElementsAre("Errors", "R_A", "after", "before", "object"));
   EXPECT_EQ(show(page, "Errors")->replies.at(0).find("curves")->size(), 1u);
   for (const std::string& title : titles) (void)show(page, title);  // each as its axes allow
+}
+
+TEST_F(ResultPage, SaysWhichPicturesHaveOneRange) {
+  Hdf5Writer writer = writer_of(file("a.h5"));
+  for (const char* name : {"/a", "/b", "/c"}) writer.array(name, ramp({9, 11}));
+  writer.finish();
+  const Page page = result_page(open("a.h5"), {.panels = {{.title = "A", .quantities = {"a"}, .range = "both"},
+                                                          {.title = "B", .quantities = {"b"}},
+                                                          {.title = "C", .quantities = {"c"}, .range = "both"}}});
+  const auto channel = [&](const char* title) {
+    return panel(page, title).options.find("parts")->items()[0].find("channel")->as_whole();
+  };
+  EXPECT_EQ(panel(page, "B").options.find("shares"), nullptr);
+  for (const char* title : {"A", "C"}) {
+    const Value& shares = *panel(page, title).options.find("shares");
+    ASSERT_EQ(shares.size(), 2u);
+    EXPECT_EQ(shares.items()[0].as_whole(), channel("A"));
+    EXPECT_EQ(shares.items()[1].as_whole(), channel("C"));
+  }
+}
+
+TEST_F(ResultPage, SendsBothComponentsOfVectors) {
+  Hdf5Writer writer = writer_of(file("a.h5"));
+  writer.array("/x", ramp({9, 11}));
+  writer.array("/y", ramp({9, 11}));
+  writer.array("/short", ramp({9, 10}));
+  writer.finish();
+  using Kind = ResultPanel::Kind;
+  const Page page =
+      result_page(open("a.h5"), {.panels = {{.kind = Kind::vectors, .title = "Field", .quantities = {"x", "y"}},
+                                            {.kind = Kind::vectors, .title = "Other", .quantities = {"x", "short"}}}});
+  std::vector<std::string> titles;
+  for (const Panel& each : page.panels) titles.push_back(each.title);
+  EXPECT_THAT(titles, ElementsAre("Field", "short"));  // vectors whose components have other axes are none
+  EXPECT_EQ(panel(page, "Field").type, "vectors");
+  const std::shared_ptr<Heard> heard = show(page, "Field");
+  ASSERT_EQ(heard->frames.size(), 2u);
+  EXPECT_EQ(heard->frames[1].channel, heard->frames[0].channel + 1);
+  EXPECT_EQ(heard->values(1).back(), 98);
+}
+
+/// A page whose quantity z is its stored one times a factor.
+class Adjusting : public ResultPage {
+ protected:
+  void SetUp() override {
+    Hdf5Writer writer = writer_of(file("a.h5"));
+    writer.array("/z", ramp({20, 20}));
+    writer.array("/other", ramp({20, 20}));
+    writer.finish();
+    page_ = result_page(open("a.h5"),
+                        {.settings = {{.name = "factor", .value = Value(1.0), .low = 0, .high = 10},
+                                      {.name = "square", .value = Value(false)},
+                                      {.name = "way", .value = Value("plain"), .choices = {"plain", "broken"}}},
+                         .facts = Value::object(),
+                         .adjust = [](const Value& values) {
+                           if (values.find("way")->as_text() == "broken")
+                             throw Error(ErrorKind::bad_input, "it is broken");
+                           const double factor = values.find("factor")->as_real();
+                           Array z = ramp({20, 20});
+                           for (Index i = 0; i < z.count(); ++i)
+                             static_cast<double*>(z.data())[i] *=
+                                 values.find("square")->as_bool() ? factor * factor : factor;
+                           AdjustedResult made;
+                           made.contents.attribute("schema", std::string("sonde.test.result/1"));
+                           made.contents.add("z", {"row", "column"}, std::move(z));
+                           made.facts["factor"] = factor;
+                           return made;
+                         }});
+    heard_ = std::make_shared<Heard>();
+    session_ = page_.open(heard_);
+  }
+  void adjust(const Value& setting, const Value& value) {
+    Value arguments;
+    arguments["setting"] = setting;
+    arguments["value"] = value;
+    session_->run({.id = 1, .name = "adjust", .arguments = arguments});
+  }
+  [[nodiscard]] float last_of(const std::string& title) {
+    Value arguments;
+    arguments["panel"] = *panel(page_, title).options.find("panel");
+    session_->run({.id = 2, .name = "show", .arguments = arguments});
+    return heard_->values(heard_->frames.size() - 1).back();
+  }
+
+  Page page_;
+  std::shared_ptr<Heard> heard_;
+  std::unique_ptr<Session> session_;
+};
+
+TEST_F(Adjusting, MakesWhatIsShownAnewForOneClient) {
+  EXPECT_EQ(panel(page_, "Settings").place, "side");
+  EXPECT_EQ(last_of("z"), 399);
+  adjust("factor", 3);
+  EXPECT_EQ(last_of("z"), 3 * 399);
+  adjust("square", true);  // the other settings keep their values
+  EXPECT_EQ(last_of("z"), 9 * 399);
+  EXPECT_EQ(last_of("other"), 399);
+  ASSERT_EQ(heard_->events.size(), 4u);
+  EXPECT_EQ(heard_->events[2].first, "panel/found");
+  EXPECT_EQ(heard_->events[3].first, "panel/adjust");
+  const Value& options = *heard_->events[3].second.find("options");
+  EXPECT_EQ(options.find("made")->as_whole(), 2);
+  EXPECT_EQ(options.find("settings")->items()[0].find("value")->as_real(), 3);
+  const std::unique_ptr<Session> other = page_.open(std::make_shared<Heard>());
+  EXPECT_EQ(last_of("z"), 9 * 399);
+}
+
+TEST_F(Adjusting, RefusesWhatASettingCannotBeAndKeepsTheResult) {
+  adjust("factor", 2);
+  const auto refuses = [&](const Value& setting, const Value& value, const char* words) {
+    EXPECT_THAT(error_of(ErrorKind::bad_input, [&] { adjust(setting, value); }), HasSubstr(words));
+  };
+  refuses("factor", 11, "from 0 to 10");
+  refuses("factor", std::nan(""), "from 0 to 10");
+  refuses("factor", "3", "a number");
+  refuses("square", 1, "true or false");
+  refuses("way", "none", "plain, broken");
+  refuses("way", "broken", "it is broken");
+  refuses("absent", 1, "a setting of this page");
+  refuses(7, 1, "a setting of this page");
+  EXPECT_EQ(last_of("z"), 2 * 399);
+  adjust("square", true);  // "way" is still what it was
+  EXPECT_EQ(last_of("z"), 4 * 399);
 }
 
 TEST_F(ResultPage, ListsNoArchiveBeyondTheBudget) {

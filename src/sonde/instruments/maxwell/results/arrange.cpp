@@ -8,7 +8,7 @@
 
 namespace sonde::maxwell {
 
-std::vector<panel::ResultPanel> arrange(const panel::StoredResult&) {
+panel::Arrangement arrange(const std::shared_ptr<const panel::StoredResult>&) {
   using Kind = panel::ResultPanel::Kind;
   std::vector<panel::ResultPanel> panels;
   for (const Component c : all_components)
@@ -25,7 +25,7 @@ std::vector<panel::ResultPanel> arrange(const panel::StoredResult&) {
   for (const auto& [name, title] :
        {std::pair{"source/given", "Source, given"}, {"source/estimated", "Source, estimated"}})
     panels.push_back({.kind = Kind::curves, .title = title, .quantities = {name}, .along = 2, .family = 1});
-  return panels;
+  return {.panels = std::move(panels)};
 }
 
 }  // namespace sonde::maxwell

@@ -2,11 +2,14 @@
 #include "sonde/instruments/stem/phase/phase_contents.h"
 
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <numbers>
 #include <utility>
 #include <vector>
 
 #include "sonde/engine/base/version.h"
+#include "sonde/engine/options/fields.h"
 #include "sonde/engine/report/json.h"
 
 namespace sonde::stem {
@@ -28,6 +31,14 @@ Contents phase_contents(const PhaseResult& result, const std::string& command) {
     std::vector<float> stored(values.begin(), values.end());
     describe(name, Array::from(stored, shape), unit, frame);
   };
+  // Surfaces of a degree too low to need more digits than the centres have.
+  std::vector<double> origin_x, origin_y;
+  for (Index row = 0; row < field.rows; ++row)
+    for (Index col = 0; col < field.cols; ++col) {
+      const Origin::At origin = result.origin.at(row, col);
+      origin_x.push_back(origin.x);
+      origin_y.push_back(origin.y);
+    }
   const auto of_field = [&](const std::function<double(double x, double y)>& value) {
     std::vector<double> made(field.x.size());
     for (std::size_t i = 0; i < made.size(); ++i) made[i] = value(field.x[i], field.y[i]);
@@ -39,6 +50,8 @@ Contents phase_contents(const PhaseResult& result, const std::string& command) {
   add("com/y", centres.y, "px", "detector");
   describe("com/sum", Array::from(centres.counts, shape), "counts", "detector");
   describe("com/valid", Array::from(centres.valid, shape), "", "scan");
+  add("com/origin_x", origin_x, "px", "detector");
+  add("com/origin_y", origin_y, "px", "detector");
   add("field/x", field.x, scale.field_unit());
   add("field/y", field.y, scale.field_unit());
   add("field/magnitude", of_field([](double x, double y) { return std::hypot(x, y); }), scale.field_unit());
@@ -47,6 +60,21 @@ Contents phase_contents(const PhaseResult& result, const std::string& command) {
   add("field/divergence", result.derivatives.divergence, scale.derivative_unit());
   add("phase/icom", result.phase, scale.phase_unit());
   describe("phase/complete", Array::from(result.complete, shape), "", "scan");
+  const ScanRotation& rotation = result.rotation;
+  constexpr double degrees = 180 / std::numbers::pi;
+  contents.add("rotation/degrees", rotation.rotation * degrees).unit("degrees");
+  contents.add("rotation/standard_error", rotation.standard_error * degrees).unit("degrees");
+  contents.add("rotation/transpose", std::int32_t{rotation.transpose});
+  contents.add("rotation/confidence", rotation.confidence);
+  contents.add("rotation/curl", rotation.curl);
+  contents.add("rotation/skewness", rotation.skewness);
+  const bool in_px = scale.unit == PhaseUnit::px;
+  contents.add("scale/pixel", scale.pixel).unit(in_px ? "px" : "1/A");
+  contents.add("scale/step_row", scale.step_row).unit(in_px ? "step" : "A");
+  contents.add("scale/step_col", scale.step_col).unit(in_px ? "step" : "A");
+  if (scale.sigma > 0) contents.add("scale/sigma", scale.sigma).unit("rad V^-1 A^-1");
+  PhaseOptions options = result.options;
+  contents.add_text("settings", to_json(Fields(options).echo(), -1));
   return contents;
 }
 

@@ -322,7 +322,7 @@ PhaseResult make_phase(VectorField centres, const PhaseScale& scale, const Phase
         .hint("lower " + setting("min_counts"));
   centres.step_row = scale.step_row;
   centres.step_col = scale.step_col;
-  PhaseResult result{.scale = scale, .centres = std::move(centres)};
+  PhaseResult result{.scale = scale, .options = options, .centres = std::move(centres)};
   result.origin = fit_origin(reference ? *reference : result.centres, options.origin_fit());
   const VectorField deflections = measured_from(result.centres, result.origin);
   const RotationRequest request = options.rotation_request();

@@ -42,7 +42,8 @@ struct PhaseScale {
 /// All that is made of the centres of mass of a scan.
 struct PhaseResult {
   PhaseScale scale;
-  VectorField centres;  ///< px, along the detector
+  PhaseOptions options;  ///< that it was made with
+  VectorField centres;   ///< px, along the detector
   Origin origin{};
   ScanRotation rotation{};
   VectorField field{};  ///< along the scan, in units of PhaseScale::field_unit()

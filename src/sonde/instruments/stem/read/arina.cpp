@@ -47,6 +47,7 @@ std::optional<Sidecar> find_sidecar(const std::string& master, std::vector<Note>
     const Hdf5File file = Hdf5File::open(path.string());
     if (is_sidecar(file)) return read_sidecar(file);
   } catch (const Error& error) {
+    if (error.kind() == ErrorKind::bad_input) throw;  // an output would take its place
     notes.push_back({"sidecar not used", error.message()});
   }
   return std::nullopt;

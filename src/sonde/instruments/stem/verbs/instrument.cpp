@@ -2,6 +2,8 @@
 #include "sonde/engine/run/instrument.h"
 
 #include "sonde/instruments/stem/bench/cases.h"
+#include "sonde/instruments/stem/phase/phase_page.h"
+#include "sonde/instruments/stem/radial/radial_page.h"
 #include "sonde/instruments/stem/verbs/demonstrate.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
 #include "sonde/instruments/stem/verbs/viewing.h"
@@ -15,6 +17,12 @@ std::vector<Verb> verbs() {
           radial_verb(), strain_verb(),   crystal_verb(), convert_verb(), simulate_verb()};
 }
 
+panel::Arrangement arrange(const std::shared_ptr<const panel::StoredResult>& result) {
+  if (result->schema().starts_with("sonde.stem.phase/")) return arrange_phase(result);
+  if (result->schema().starts_with("sonde.stem.radial/")) return arrange_radial(*result);
+  return {};
+}
+
 }  // namespace
 
 extern const Instrument instrument;
@@ -22,6 +30,7 @@ const Instrument instrument{.name = "stem",
                             .verbs = verbs,
                             .bench_cases = [](ShowPage) { return sonde::stem::bench_cases(); },
                             .demonstrate = demonstrate,
-                            .viewing = viewing};
+                            .viewing = viewing,
+                            .arrange = arrange};
 
 }  // namespace sonde::stem
