@@ -1098,7 +1098,7 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
     transpose : bool, default False
         of phase and disks: rows and columns of the detector are exchanged before that
     lattice : str (G1X,G1Y,G2X,G2Y) in px, default unset
-        of disks: reciprocal lattice vectors without strain; unset: 2.25 and 2.35 disk radii long
+        of disks: reciprocal lattice vectors without strain; unset: 0.19 of the detector, but at least 2.2 disk radii
     strain_field : {'uniform', 'gradient', 'step', 'rotation'}, default 'step'
         of disks: strain everywhere; growing along the columns from minus to plus one half of it; beyond three fifths of the columns; none, only the turn, growing down the rows
     strain : str (EXX,EYY,EXY), default '0.02,-0.01,0.005'

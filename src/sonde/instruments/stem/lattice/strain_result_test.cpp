@@ -222,6 +222,9 @@ TEST(StrainResult, DisksFartherOffThanTheirVariancesAreNamed) {
   const StrainResult result = make_strain(vectors, of_crystal(), enough());
   ASSERT_FALSE(result.warnings.empty());
   EXPECT_THAT(result.warnings.front(), StartsWith("disks are 4.0 times as far from the lattice"));
+  vectors.probe_radius = 8;
+  EXPECT_THAT(make_strain(vectors, of_crystal(), enough()).warnings.front(),
+              StartsWith("close disks: they are 21.0 px apart and 16.0 px wide"));
 }
 
 TEST(StrainResult, PositionsWithoutPatternsAreNotCountedAsFailures) {

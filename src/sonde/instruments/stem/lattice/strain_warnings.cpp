@@ -12,6 +12,7 @@ namespace sonde::stem {
 namespace {
 
 constexpr double many_invalid = 0.1, little_indexed = 0.7;
+constexpr double close = 0.66;            // of the spacing: a template of two radii reaches the next disk
 constexpr double far_from_lattice = 1.5;  // standard deviations of the disks; 1 where they are right
 
 /// The name of the fault behind most positions without a lattice.
@@ -97,11 +98,17 @@ void doubt_strain(const BraggVectors& vectors, const StrainOptions& options, Str
         fmt::format("{:.0f} % of the intensity of the map of disks is not on the lattice: several crystals, double "
                     "diffraction, or another basis ({})",
                     100 * (1 - result.found->indexed), setting("basis")));
-  if (result.over_sigma > far_from_lattice)
+  if (result.over_sigma > far_from_lattice) {
+    const std::string how =
+        fmt::format("disks are {:.1f} times as far from the lattice as their variances say", result.over_sigma);
     result.warnings.push_back(
-        fmt::format("disks are {:.1f} times as far from the lattice as their variances say: disks that overlap or are "
-                    "unevenly filled, or several crystals under the beam",
-                    result.over_sigma));
+        result.overlap > close
+            ? fmt::format(
+                  "close disks: they are {:.1f} px apart and {:.1f} px wide, so that templates see the edges of "
+                  "the neighbours; {}. A template that ends before them ({} of stem bragg) errs less",
+                  2 * vectors.probe_radius / result.overlap, 2 * vectors.probe_radius, how, setting("kernel_outer"))
+            : how + ": disks that are unevenly filled, or several crystals under the beam");
+  }
 }
 
 }  // namespace sonde::stem

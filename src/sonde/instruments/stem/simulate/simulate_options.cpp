@@ -142,16 +142,17 @@ std::vector<PhaseHill> hills_of(const SimulateOptions& options, Index scan_rows,
 constexpr double spots_per_radius = 1.875;
 constexpr double strongest_deflection = 5;  // px, of the demonstration's specimen at deflection 1
 
-/// Vectors of a lattice between square and hexagonal, a little turned, whose disks do not touch: 25 of them on a
-/// detector of 12 radii.
-LatticeVectors usual_lattice(double disk_radius) {
-  const double degree = std::numbers::pi / 180, first = 2.25 * disk_radius, second = 2.35 * disk_radius;
+/// Vectors of a lattice between square and hexagonal, a little turned: 25 disks on the detector, unless they would
+/// touch.
+LatticeVectors usual_lattice(const Optics& optics) {
+  const double degree = std::numbers::pi / 180, side = static_cast<double>(std::min(optics.rows, optics.cols));
+  const double first = std::max(2.2 * optics.disk_radius, 0.19 * side), second = 1.045 * first;
   return {first * std::cos(12 * degree), first * std::sin(12 * degree), second * std::cos(100 * degree),
           second * std::sin(100 * degree)};
 }
 
-LatticeVectors lattice_of(const SimulateOptions& options) {
-  if (!options.lattice) return usual_lattice(options.disk_radius);
+LatticeVectors lattice_of(const SimulateOptions& options, const Optics& optics) {
+  if (!options.lattice) return usual_lattice(optics);
   const auto values = numbers_of<double, 4>(*options.lattice);
   if (!values)
     throw Error(ErrorKind::usage,
@@ -209,7 +210,8 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add("transpose", transpose,
              {.help = "of phase and disks: rows and columns of the detector are exchanged before that"});
   fields.add("lattice", lattice,
-             {.help = "of disks: reciprocal lattice vectors without strain; unset: 2.25 and 2.35 disk radii long",
+             {.help = "of disks: reciprocal lattice vectors without strain; unset: 0.19 of the detector, but at least "
+                      "2.2 disk radii",
               .unit = "px",
               .metavar = "G1X,G1Y,G2X,G2Y"});
   fields.choice("strain_field", strain_field,
@@ -283,7 +285,8 @@ PhasePatterns phase_patterns_of(const SimulateOptions& options) {
 DiskPatterns disk_patterns_of(const SimulateOptions& options) {
   DiskScan scan;
   std::tie(scan.scan_rows, scan.scan_cols) = shape_of(options.scan_shape, "scan shape", most_positions);
-  scan.undeformed = lattice_of(options);
+  const Optics optics = optics_of(options);
+  scan.undeformed = lattice_of(options, optics);
   scan.field = options.strain_field;
   scan.deformation = deformation_of(options);
   scan.rotation = options.rotation * std::numbers::pi / 180;
@@ -296,7 +299,7 @@ DiskPatterns disk_patterns_of(const SimulateOptions& options) {
   scan.excitation = options.excitation;
   scan.background = options.halo_fraction;
   scan.seed = static_cast<std::uint64_t>(options.seed);
-  return DiskPatterns(optics_of(options), scan);
+  return DiskPatterns(optics, scan);
 }
 
 Model model_of(const SimulateOptions& options) {

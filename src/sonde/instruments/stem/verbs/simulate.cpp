@@ -60,7 +60,7 @@ Verb simulate_verb() {
                        {"sonde stem simulate low_master.h5 --dose 0.01 --seed 7", "A hundredth of the dose"},
                        {"sonde stem simulate beam_master.h5 --sample vacuum --disk-radius 30 --halo-length 25",
                         "The pattern of the benchmarks"},
-                       {"sonde stem simulate film_master.h5 --sample disks --disk-radius 8 --detector-shape 128,128",
+                       {"sonde stem simulate film_master.h5 --sample disks --disk-radius 6 --detector-shape 128,128",
                         "Disks of a crystal that is strained beyond an interface"}},
           .plans = true,
           .watched = Watched{},
