@@ -222,10 +222,23 @@ def disks(folder):
 
 
 def gold(folder):
-    """A crystal."""
+    """A crystal, and disks of a scan of it along one zone axis, turned by 20 degrees in the second column."""
     cell = "\n".join(f"_cell_length_{axis} 4.078(3)" for axis in "abc") + "\n" + "\n".join(f"_cell_angle_{name} 90" for name in ("alpha", "beta", "gamma"))
     sites = "loop_\n_atom_site_label\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_fract_z\nAu1 0 0 0\n"
     (folder / "gold.cif").write_text(f"data_gold\n{cell}\n_space_group_name_H-M_alt 'F m -3 m'\n{sites}")
+    made = sonde.stem.crystal(folder / "gold.cif", zone="1,2,5", voltage=200)
+    spots = made["spot/x"] + 1j * made["spot/y"]
+    disks = [np.concatenate([[0], spots * np.exp(1j * np.deg2rad(20 * (col == 1)))]) / 0.02 for row in range(3) for col in range(2)]
+    with h5py.File(folder / "gold_disks.h5", "w") as file:
+        file.attrs["schema"] = "sonde.stem.bragg/1"
+        group = file.create_group("bragg")
+        group.attrs.update(scan_shape=[3.0, 2.0], detector_shape=[160.0, 170.0], coordinates="raw", probe_radius=3.0, parameters="{}",
+                           pixel_inv_a=0.02, high_tension_v=200e3)
+        group["offsets"] = np.cumsum([0] + [len(each) for each in disks]).astype("u8")
+        group["valid"] = np.ones(6, "u1")
+        group["qx"] = (85 + np.concatenate(disks).real).astype("f4")
+        group["qy"] = (80 + np.concatenate(disks).imag).astype("f4")
+        group["intensity"] = np.tile(np.concatenate([[1], made["spot/intensity"]]), 6).astype("f4")
 
 
 def make(folder):

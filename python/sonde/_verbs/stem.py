@@ -921,6 +921,90 @@ def crystal(input: Text, *, output: Text | None = None, plot: Text | None = None
 
 
 @checked
+def orient(input: Text, *, output: Text | None = None, png: Text | None = None, ang: Text | None = None,
+           crystal: Text | None = None, voltage: SupportsFloat | None = None, q_pixel: SupportsFloat | None = None,
+           origin: Literal["nearest", "brightest"] | None = None,
+           origin_fit: Literal["none", "mean", "plane", "parabola"] | None = None, k_max: SupportsFloat | None = None,
+           angle_step_zone_axis: SupportsFloat | None = None, angle_step_in_plane: SupportsFloat | None = None,
+           sigma_excitation_error: SupportsFloat | None = None, corr_kernel_size: SupportsFloat | None = None,
+           tol_distance: SupportsFloat | None = None, power_radial: SupportsFloat | None = None,
+           power_intensity: SupportsFloat | None = None, matches: SupportsIndex | None = None,
+           min_number_peaks: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+           threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+           dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Find the orientation of a crystal at every scan position.
+
+    What ``sonde stem orient`` does.
+
+    Compares the Bragg disks of every pattern with the kinematic patterns of a crystal along all zone axes, by sparse correlation
+    in polar coordinates, and writes rotation matrices, beam directions and their reliability. Matrices take vectors along the
+    detector's columns, rows and beam to the Cartesian axes of the crystal (x along a, z along c*).
+
+    Where all disks are of one plane of the crystal, half a turn about the axis across it gives the same pattern with the opposite
+    tilt: such positions are marked, with both orientations.
+
+    Parameters
+    ----------
+    input : str (FILE), default ''
+        Bragg disks of a scan
+    output : str (FILE.h5|.nc|.npz), default ''
+        write orientations to this file
+    png : str (FILE.png), default ''
+        draw directions of the beam in colours, and reliability
+    ang : str (FILE.ang), default ''
+        write Euler angles for other programs
+    crystal : str (FILE.cif), default ''
+        the crystal structure
+    voltage : float in kV, default unset
+        accelerating voltage; else that of the input (at least 1, at most 3000)
+    q_pixel : float in 1/A, default unset
+        reciprocal size of a detector pixel; else that of the input (at least 1e-06, at most 1)
+    origin : {'nearest', 'brightest'}, default 'nearest'
+        the direct disk of a pattern: that nearest the mean place of all, or the brightest
+    origin_fit : {'none', 'mean', 'plane', 'parabola'}, default 'plane'
+        surface over the scan through the direct disks; none: each by itself
+    k_max : float in 1/A, default 1.5
+        largest 1/d (at least 0.01, at most 20)
+    angle_step_zone_axis : float in degrees, default 2.0
+        between zone axes (at least 0.2, at most 20)
+    angle_step_in_plane : float in degrees, default 2.0
+        between turns about the beam (at least 0.2, at most 20)
+    sigma_excitation_error : float in 1/A, default 0.02
+        standard deviation of the distance from Ewald's sphere at which a reflection is excited (at least 0.0001, at most 1)
+    corr_kernel_size : float in 1/A, default 0.08
+        distance at which a peak still matches a reflection (at least 0.001, at most 1)
+    tol_distance : float in 1/A, default 0.01
+        reflections of lengths that differ by less share a ring (at least 1e-06, at most 1)
+    power_radial : float, default 1.0
+        power of 1/d in the weight of a peak (at least 0, at most 4)
+    power_intensity : float, default 0.25
+        power of the intensity in the weight of a peak (at least 0, at most 2)
+    matches : int, default 1
+        overlapping crystals looked for in a pattern (at least 1, at most 16)
+    min_number_peaks : int, default 3
+        patterns with fewer disks have no orientation (at least 1, at most 1000)
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("stem orient", input, output=output, png=png, ang=ang, crystal=crystal, voltage=voltage, q_pixel=q_pixel,
+                origin=origin, origin_fit=origin_fit, k_max=k_max, angle_step_zone_axis=angle_step_zone_axis,
+                angle_step_in_plane=angle_step_in_plane, sigma_excitation_error=sigma_excitation_error,
+                corr_kernel_size=corr_kernel_size, tol_distance=tol_distance, power_radial=power_radial,
+                power_intensity=power_intensity, matches=matches, min_number_peaks=min_number_peaks, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+
+
+@checked
 def convert(input: Text, target: Text | None = None, *, output: Text | None = None, scan_shape: Text | None = None,
             scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
             transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,

@@ -19,6 +19,7 @@ using std::numbers::pi;
 using Complex = std::complex<float>;
 constexpr Index together = 16;     // patterns of one product
 constexpr Index zones_block = 32;  // with 16 patterns 1024 lines of 180 angles: they stay in the second cache
+constexpr Index beside = 8;        // frequencies written at a time: complex numbers of a line of the cache
 constexpr double apart = 5 * pi / 180;
 // Planes of higher index have no reflections that a pattern would show.
 constexpr int highest_index = 6;
@@ -53,7 +54,7 @@ class ZoneCorrelator {
         polar_(size(together * shells_ * angles_)),
         series_(size(together * shells_ * frequencies_)),
         measured_(size(frequencies_ * shells_ * 2 * together)),
-        of_real_(size(zones_block * 2 * together)),
+        of_real_(size(beside * zones_block * 2 * together)),
         of_imaginary_(of_real_.size()),
         spectra_(size(2 * zones_block * together * frequencies_)),
         correlations_(size(2 * zones_block * together * angles_)),
@@ -115,22 +116,32 @@ class ZoneCorrelator {
   /// conjugate: conj(P) X = (Pr Xr + Pi Xi) + i (Pr Xi - Pi Xr) and conj(P) conj(X) = (Pr Xr - Pi Xi) - i (Pr Xi + Pi
   /// Xr).
   void multiply(Index zone, Index count) {
-    const dense::Matrix<float> of_real(of_real_.data(), count, 2 * together);
-    const dense::Matrix<float> of_imaginary(of_imaginary_.data(), count, 2 * together);
-    for (Index f = 0; f < frequencies_; ++f) {
-      const dense::ConstMatrix<float> measured(measured_.data() + f * shells_ * 2 * together, shells_, 2 * together);
-      const dense::ConstMatrix<float> real(&plan_.real(f)(zone, 0), count, shells_);
-      const dense::ConstMatrix<float> imaginary(&plan_.imaginary(f)(zone, 0), count, shells_);
-      dense::multiply(1, real, dense::Form::plain, measured, dense::Form::plain, 0, of_real);
-      dense::multiply(1, imaginary, dense::Form::plain, measured, dense::Form::plain, 0, of_imaginary);
-      for (Index z = 0; z < count; ++z) {
-        const float* const r = of_real_.data() + z * 2 * together;
-        const float* const i = of_imaginary_.data() + z * 2 * together;
-        for (Index b = 0; b < together; ++b) {
-          spectra_[size(line(z, false, b) * frequencies_ + f)] = {r[b] + i[together + b], r[together + b] - i[b]};
-          spectra_[size(line(z, true, b) * frequencies_ + f)] = {r[b] - i[together + b], -r[together + b] - i[b]};
-        }
+    const Index product = zones_block * 2 * together;
+    for (Index f = 0; f < frequencies_; f += beside) {
+      const Index few = std::min(beside, frequencies_ - f);
+      for (Index k = 0; k < few; ++k) {
+        const dense::ConstMatrix<float> measured(measured_.data() + (f + k) * shells_ * 2 * together, shells_,
+                                                 2 * together);
+        const dense::ConstMatrix<float> real(&plan_.real(f + k)(zone, 0), count, shells_);
+        const dense::ConstMatrix<float> imaginary(&plan_.imaginary(f + k)(zone, 0), count, shells_);
+        dense::multiply(1, real, dense::Form::plain, measured, dense::Form::plain, 0,
+                        dense::Matrix<float>(of_real_.data() + k * product, count, 2 * together));
+        dense::multiply(1, imaginary, dense::Form::plain, measured, dense::Form::plain, 0,
+                        dense::Matrix<float>(of_imaginary_.data() + k * product, count, 2 * together));
       }
+      for (Index z = 0; z < count; ++z)
+        for (Index b = 0; b < together; ++b) {
+          Complex* const direct = spectra_.data() + line(z, false, b) * frequencies_ + f;
+          Complex* const mirrored = spectra_.data() + line(z, true, b) * frequencies_ + f;
+          const float* const r = of_real_.data() + z * 2 * together + b;
+          const float* const i = of_imaginary_.data() + z * 2 * together + b;
+          for (Index k = 0; k < few; ++k) {
+            const float rr = r[k * product], ri = r[k * product + together];
+            const float ir = i[k * product], ii = i[k * product + together];
+            direct[k] = {rr + ii, ri - ir};
+            mirrored[k] = {rr - ii, -ri - ir};
+          }
+        }
     }
   }
 

@@ -36,7 +36,7 @@ struct PatternMatch {
 
 /// The orientations that explain lists of Bragg peaks: those of pattern i are peaks[first[i]] to peaks[first[i + 1] -
 /// 1]. Correlates every pattern and its mirror image with all zone axes and angles of the plan. Patterns run in
-/// parallel; results do not depend on the number of threads. About 14 flops for each zone, shell, frequency and
+/// parallel; results do not depend on the number of threads. About 8 flops for each zone, shell, frequency and
 /// pattern, and two Fourier transforms for each zone and pattern.
 [[nodiscard]] std::vector<PatternMatch> match_orientations(const OrientationPlan& plan,
                                                            std::span<const DiffractionPeak> peaks,

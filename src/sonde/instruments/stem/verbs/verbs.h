@@ -11,6 +11,7 @@ namespace sonde::stem {
 [[nodiscard]] Verb image_verb();
 [[nodiscard]] Verb info_verb();
 [[nodiscard]] Verb load_verb();
+[[nodiscard]] Verb orient_verb();
 [[nodiscard]] Verb phase_verb();
 [[nodiscard]] Verb radial_verb();
 [[nodiscard]] Verb simulate_verb();

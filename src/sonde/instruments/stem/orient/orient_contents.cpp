@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a result of orientations says, writes and draws.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <numbers>
+
+#include "sonde/engine/base/version.h"
+#include "sonde/engine/figure/image.h"
+#include "sonde/engine/report/json.h"
+#include "sonde/instruments/stem/orient/orient_result.h"
+
+namespace sonde::stem {
+namespace {
+
+using std::numbers::pi;
+constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
+constexpr Index map_side = 480;  // px
+
+double positive(double angle) { return angle < 0 ? angle + 2 * pi : angle; }
+
+double mean_of(const std::vector<double>& values) {
+  double total = 0, count = 0;
+  for (const double value : values)
+    if (std::isfinite(value)) {
+      total += value;
+      ++count;
+    }
+  return count > 0 ? total / count : 0;
+}
+
+/// Numbers by which programs of EDAX TSL call Laue groups.
+int tsl_symmetry(const std::string& symbol) {
+  static const std::map<std::string, int> numbers = {{"-1", 1},     {"2/m", 20}, {"mmm", 22}, {"4/m", 4},
+                                                     {"4/mmm", 42}, {"-3", 3},   {"-3m", 32}, {"6/m", 6},
+                                                     {"6/mmm", 62}, {"m-3", 23}, {"m-3m", 43}};
+  const auto found = numbers.find(symbol);
+  return found == numbers.end() ? 1 : found->second;
+}
+
+void put(std::vector<float>& values, const Orientation& orientation) {
+  for (const Vec3& row : orientation)
+    for (const double part : row) values.push_back(static_cast<float>(part));
+}
+
+}  // namespace
+
+EulerAngles euler_angles(const Orientation& g) {
+  const double tilt = std::acos(std::clamp(g[2][2], -1.0, 1.0));
+  // Without a tilt only the sum, or with half a turn the difference, of the other two has a meaning.
+  if (std::abs(g[2][2]) > 1 - 1e-12) return {positive(std::atan2(g[0][1], g[0][0])), tilt, 0};
+  return {positive(std::atan2(g[2][0], -g[2][1])), tilt, positive(std::atan2(g[0][2], g[1][2]))};
+}
+
+Value OrientResult::to_value() const {
+  std::vector<double> correlation, reliability;
+  for (const PatternMatch& each : matches)
+    if (!each.matches.empty()) {
+      correlation.push_back(each.matches[0].correlation);
+      reliability.push_back(each.reliability);
+    }
+  Value value;
+  value["positions"] = positions();
+  value["matched"] = matched();
+  value["ambiguous"] = ambiguous();
+  value["laue_group"] = plan.group().symbol();
+  value["zone_axes"] = plan.zones().size();
+  value["rings"] = plan.radii().size();
+  value["angles"] = plan.angles();
+  value["q_pixel"] = q_pixel;
+  value["voltage"] = plan.options().voltage;
+  value["mean_correlation"] = mean_of(correlation);
+  value["mean_reliability"] = mean_of(reliability);
+  value["mean_explained"] = mean_of(explained);
+  value["frame"] = "detector";
+  value["warnings"] = warnings;
+  return value;
+}
+
+std::vector<std::string> OrientResult::lines() const {
+  const Value value = to_value();
+  return {
+      fmt::format("crystal   {}, Laue group {}; pixel {:.5g} 1/A, {:g} kV", plan.crystal().name,
+                  plan.group().symbol().empty() ? "unknown" : plan.group().symbol(), q_pixel, plan.options().voltage),
+      fmt::format("plan      {} zone axes, {} rings, {} angles", plan.zones().size(), plan.radii().size(),
+                  plan.angles()),
+      fmt::format("matched   {} of {} positions, {} with two orientations", matched(), positions(), ambiguous()),
+      fmt::format("sanity    {:.0f} % of the disks explained, correlation {:.2f}, reliability {:.0f}",
+                  100 * number_at(value, "mean_explained"), number_at(value, "mean_correlation"),
+                  number_at(value, "mean_reliability"))};
+}
+
+Contents OrientResult::contents(const std::string& command) const {
+  Contents contents;
+  contents.attribute("schema", std::string("sonde.stem.orientation/1"));
+  const ZoneSector sector(plan.crystal(), plan.group());
+  std::vector<float> matrix, corr, zone, in_plane, reliability, share, other;
+  std::vector<std::uint8_t> mirrored, ambiguous_at, valid;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const auto& found = matches[i].matches;
+    for (std::size_t n = 0; n < static_cast<std::size_t>(most_matches); ++n) {
+      const bool there = n < found.size();
+      if (there)
+        put(matrix, found[n].orientation);
+      else
+        matrix.insert(matrix.end(), 9, nothing);
+      const Vec3 beam = there ? sector.reduced(transposed(found[n].orientation)[2]) : Vec3{};
+      for (const double part : beam) zone.push_back(there ? static_cast<float>(part) : nothing);
+      corr.push_back(there ? static_cast<float>(found[n].correlation) : nothing);
+      in_plane.push_back(there ? static_cast<float>(found[n].in_plane) : nothing);
+      mirrored.push_back(there && found[n].mirrored ? 1 : 0);
+    }
+    const bool any = !found.empty(), two = any && found[0].other;
+    valid.push_back(any ? 1 : 0);
+    ambiguous_at.push_back(two ? 1 : 0);
+    if (two)
+      put(other, *found[0].other);
+    else
+      other.insert(other.end(), 9, nothing);
+    reliability.push_back(any ? static_cast<float>(matches[i].reliability) : nothing);
+    share.push_back(static_cast<float>(explained[i]));
+  }
+  const std::string calibration = to_json(to_value(), -1);
+  const auto add = [&](const std::string& name, std::vector<std::string> axes, Array values, const std::string& unit) {
+    axes.insert(axes.begin(), {"scan row", "scan column"});
+    Contents::Variable& variable = contents.add("orientation/" + name, std::move(axes), std::move(values)).unit(unit);
+    variable.attributes.emplace_back("frame", std::string("detector"));
+    variable.attributes.emplace_back("calibration", calibration);
+    variable.attributes.emplace_back("sonde_version", std::string(build_info().version));
+    variable.attributes.emplace_back("command", command);
+  };
+  const Index n = most_matches, r = scan_rows, c = scan_cols;
+  add("matrix", {"match", "crystal axis", "detector axis"}, Array::from(matrix, {r, c, n, 3, 3}), "");
+  add("corr", {"match"}, Array::from(corr, {r, c, n}), "");
+  add("zone", {"match", "crystal axis"}, Array::from(zone, {r, c, n, 3}), "");
+  add("inplane", {"match"}, Array::from(in_plane, {r, c, n}), "rad");
+  add("mirrored", {"match"}, Array::from(mirrored, {r, c, n}), "");
+  add("reliability", {}, Array::from(reliability, {r, c}), "");
+  add("explained", {}, Array::from(share, {r, c}), "");
+  add("ambiguous", {}, Array::from(ambiguous_at, {r, c}), "");
+  add("other", {"crystal axis", "detector axis"}, Array::from(other, {r, c, 3, 3}), "");
+  add("valid", {}, Array::from(valid, {r, c}), "");
+  return contents;
+}
+
+std::string OrientResult::ang() const {
+  const UnitCell& cell = plan.crystal().cell;
+  const bool known = scan_step_row > 0 && scan_step_col > 0;
+  const double down = known ? scan_step_row / 1e3 : 1, right = known ? scan_step_col / 1e3 : 1;
+  std::string text = fmt::format(
+      "# Sample axes: columns, rows and beam of the detector\n# Phase 1\n# MaterialName  \t{}\n# Symmetry              "
+      "{}\n"
+      "# LatticeConstants      {:.4f} {:.4f} {:.4f} {:.3f} {:.3f} {:.3f}\n#\n# GRID: SqrGrid\n# XSTEP: {:.6f}\n"
+      "# YSTEP: {:.6f}\n# NCOLS_ODD: {}\n# NCOLS_EVEN: {}\n# NROWS: {}\n#\n",
+      plan.crystal().name, tsl_symmetry(plan.group().symbol()), cell.a, cell.b, cell.c, cell.alpha, cell.beta,
+      cell.gamma, right, down, scan_cols, scan_cols, scan_rows);
+  for (Index row = 0; row < scan_rows; ++row)
+    for (Index col = 0; col < scan_cols; ++col) {
+      const auto here = static_cast<std::size_t>(row * scan_cols + col);
+      const bool there = !matches[here].matches.empty();
+      const EulerAngles angles = there ? euler_angles(matches[here].matches[0].orientation) : EulerAngles{};
+      text +=
+          fmt::format("  {:.5f}  {:.5f}  {:.5f}  {:.6f}  {:.6f}  {:.4f}  {:.4f}  {}\n", angles.phi1, angles.capital_phi,
+                      angles.phi2, right * static_cast<double>(col), down * static_cast<double>(row),
+                      there ? explained[here] : 0, there ? matches[here].reliability / 100 : -1, there ? 0 : -1);
+    }
+  return text;
+}
+
+Array OrientResult::picture() const {
+  const ZoneSector sector(plan.crystal(), plan.group());
+  const Index zoom = std::max<Index>(1, map_side / std::max(scan_rows, scan_cols));
+  Array map(Device::cpu(), Shape{scan_rows * zoom, scan_cols * zoom, 3}, DType::u8);
+  const auto view = map.view<std::uint8_t, 3>();
+  std::vector<double> reliability;
+  std::vector<Colour> colours;
+  for (const PatternMatch& each : matches) {
+    const bool there = !each.matches.empty();
+    colours.push_back(there ? sector.colour(transposed(each.matches[0].orientation)[2]) : not_finite);
+    reliability.push_back(there ? each.reliability : std::numeric_limits<double>::quiet_NaN());
+  }
+  for (Index row = 0; row < map.shape()[0]; ++row)
+    for (Index col = 0; col < map.shape()[1]; ++col) {
+      const Colour& colour = colours[static_cast<std::size_t>(row / zoom * scan_cols + col / zoom)];
+      view(row, col, 0) = colour.red;
+      view(row, col, 1) = colour.green;
+      view(row, col, 2) = colour.blue;
+    }
+  ImageStyle style{.colours = ColourMap::viridis, .low = 0, .zoom = zoom, .colour_bar = true};
+  if (scan_step_col > 0) {
+    style.pixel_size = scan_step_col;
+    style.unit = "nm";
+  }
+  std::vector<Panel> panels;
+  panels.push_back({"beam along: " + sector.legend_text(), std::move(map)});
+  if (sector.corners()) panels.push_back({"legend", sector.legend(map_side / 3)});
+  panels.push_back({"reliability", render_image(Array::from(reliability, Shape{scan_rows, scan_cols}), style)});
+  return montage(panels, static_cast<Index>(panels.size()));
+}
+
+}  // namespace sonde::stem

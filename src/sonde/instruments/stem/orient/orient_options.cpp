@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/orient/orient_options.h"
+
+namespace sonde::stem {
+
+void OrientOptions::describe(Fields& fields) {
+  fields.heading("Crystal");
+  fields.add("crystal", crystal, {.help = "the crystal structure", .metavar = "FILE.cif"});
+  fields.add("voltage", voltage,
+             {.help = "accelerating voltage; else that of the input", .unit = "kV", .min = 1, .max = 3000});
+  fields.add(
+      "q_pixel", q_pixel,
+      {.help = "reciprocal size of a detector pixel; else that of the input", .unit = "1/A", .min = 1e-6, .max = 1});
+  fields.choice("origin", origin, {{"nearest", OriginChoice::nearest}, {"brightest", OriginChoice::brightest}},
+                {.help = "the direct disk of a pattern: that nearest the mean place of all, or the brightest"});
+  fields.choice("origin_fit", origin_fit,
+                {{"none", OriginFit::none},
+                 {"mean", OriginFit::mean},
+                 {"plane", OriginFit::plane},
+                 {"parabola", OriginFit::parabola}},
+                {.help = "surface over the scan through the direct disks; none: each by itself"});
+  fields.heading("Plan");
+  fields.add("k_max", plan.k_max, {.help = "largest 1/d", .unit = "1/A", .min = 0.01, .max = 20});
+  fields.add("angle_step_zone_axis", plan.angle_step_zone_axis,
+             {.help = "between zone axes", .unit = "degrees", .min = 0.2, .max = 20});
+  fields.add("angle_step_in_plane", plan.angle_step_in_plane,
+             {.help = "between turns about the beam", .unit = "degrees", .min = 0.2, .max = 20});
+  fields.add("sigma_excitation_error", plan.sigma_excitation_error,
+             {.help = "standard deviation of the distance from Ewald's sphere at which a reflection is excited",
+              .unit = "1/A",
+              .min = 1e-4,
+              .max = 1});
+  fields.add("corr_kernel_size", plan.corr_kernel_size,
+             {.help = "distance at which a peak still matches a reflection", .unit = "1/A", .min = 1e-3, .max = 1});
+  fields.add("tol_distance", plan.tol_distance,
+             {.help = "reflections of lengths that differ by less share a ring", .unit = "1/A", .min = 1e-6, .max = 1});
+  fields.add("power_radial", plan.power_radial, {.help = "power of 1/d in the weight of a peak", .min = 0, .max = 4});
+  fields.add("power_intensity", plan.power_intensity,
+             {.help = "power of the intensity in the weight of a peak", .min = 0, .max = 2});
+  fields.heading("Match");
+  fields.add("matches", match.matches, {.help = "overlapping crystals looked for in a pattern", .min = 1, .max = 16});
+  fields.add("min_number_peaks", match.min_number_peaks,
+             {.help = "patterns with fewer disks have no orientation", .min = 1, .max = 1000});
+  fields.heading("");
+}
+
+}  // namespace sonde::stem

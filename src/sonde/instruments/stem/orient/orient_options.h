@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sonde/engine/options/fields.h"
+#include "sonde/instruments/stem/lattice/strain_options.h"
+#include "sonde/instruments/stem/orient/match_orientations.h"
+
+namespace sonde::stem {
+
+/// How orientations are made from lists of disks.
+struct OrientOptions {
+  std::string crystal;              ///< CIF file
+  std::optional<double> voltage{};  ///< kV; unset: that of the file
+  std::optional<double> q_pixel{};  ///< 1/A; unset: that of the file
+  OriginChoice origin = OriginChoice::nearest;
+  OriginFit origin_fit = OriginFit::plane;
+  OrientationOptions plan{};
+  MatchOptions match{};
+
+  void describe(Fields& fields);
+};
+
+}  // namespace sonde::stem

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/orient/orient_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/setting.h"
+#include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/stem/lattice/disk_origins.h"
+
+namespace sonde::stem {
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+/// Peaks of all positions, one list after another, without the direct disks.
+struct PeakLists {
+  std::vector<DiffractionPeak> peaks;
+  std::vector<Index> first = {0};
+};
+
+PeakLists peaks_of(const BraggVectors& vectors, const OrientOptions& options, double q_pixel, double shortest) {
+  const DiskOrigins origins = find_origins(vectors, options.origin, options.origin_fit);
+  PeakLists lists;
+  for (Index position = 0; position < vectors.positions(); ++position) {
+    const auto here = static_cast<std::size_t>(position);
+    if (vectors.valid[here] != 0 && origins.measured.valid[here] != 0) {
+      const Origin::At from = origins.at(position / vectors.scan_cols, position % vectors.scan_cols);
+      for (auto i = static_cast<std::size_t>(vectors.first(position)); i < vectors.offsets[here + 1]; ++i) {
+        const DiffractionPeak peak{(static_cast<double>(vectors.qx[i]) - from.x) * q_pixel,
+                                   (static_cast<double>(vectors.qy[i]) - from.y) * q_pixel,
+                                   static_cast<double>(vectors.intensity[i])};
+        if (std::hypot(peak.x, peak.y) > shortest / 2) lists.peaks.push_back(peak);
+      }
+    }
+    lists.first.push_back(static_cast<Index>(lists.peaks.size()));
+  }
+  return lists;
+}
+
+/// The share of the peaks that are within half a kernel of a spot of any match.
+double explained_share(const OrientationPlan& plan, const PatternMatch& found, std::span<const DiffractionPeak> peaks) {
+  if (found.matches.empty() || peaks.empty()) return none;
+  const double near = plan.options().corr_kernel_size / 2;
+  std::vector<KinematicSpot> spots;
+  for (const OrientationMatch& match : found.matches) {
+    const auto more = kinematic_pattern(plan.reflections(), match.orientation, plan.beam());
+    spots.insert(spots.end(), more.begin(), more.end());
+  }
+  const auto explained = std::count_if(peaks.begin(), peaks.end(), [&](const DiffractionPeak& peak) {
+    return std::any_of(spots.begin(), spots.end(),
+                       [&](const KinematicSpot& spot) { return std::hypot(spot.x - peak.x, spot.y - peak.y) < near; });
+  });
+  return static_cast<double>(explained) / static_cast<double>(peaks.size());
+}
+
+double median(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (values.empty()) return none;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void warn(OrientResult& result) {
+  if (result.matched() < result.positions())
+    result.warnings.push_back(fmt::format("{} of {} positions have no orientation: too few disks within {:g} 1/A",
+                                          result.positions() - result.matched(), result.positions(),
+                                          result.plan.options().k_max));
+  // Of patterns of another crystal or scale about half of the disks are near some reflection by chance.
+  if (const double share = median(result.explained); share < 0.7)
+    result.warnings.insert(
+        result.warnings.begin(),
+        fmt::format("the crystal explains {:.0f} % of the disks of a typical pattern: another crystal, "
+                    "a wrong size of a pixel ({}, now {:.5g} 1/A), or several crystals in it ({})",
+                    100 * share, setting("q_pixel"), result.q_pixel, setting("matches")));
+  if (const Index two = result.ambiguous(); two > 0)
+    result.warnings.push_back(
+        fmt::format("{} positions have two orientations that explain their pattern equally: see "
+                    "orientation/other; their neighbours decide",
+                    two));
+}
+
+}  // namespace
+
+Index OrientResult::matched() const {
+  return std::count_if(matches.begin(), matches.end(), [](const PatternMatch& each) { return !each.matches.empty(); });
+}
+
+Index OrientResult::ambiguous() const {
+  return std::count_if(matches.begin(), matches.end(),
+                       [](const PatternMatch& each) { return !each.matches.empty() && each.matches[0].other; });
+}
+
+OrientResult make_orient(const BraggVectors& vectors, const Crystal& crystal, const OrientOptions& options,
+                         Budget budget) {
+  const auto missing = [](const std::string& what, const std::string& option) {
+    return Error(ErrorKind::bad_input, what + " is not known").hint("give " + setting(option));
+  };
+  OrientResult result;
+  if (!options.voltage && !vectors.calibration.high_tension_v) throw missing("the accelerating voltage", "voltage");
+  if (!options.q_pixel && !vectors.calibration.pixel_inv_a)
+    throw missing("the reciprocal size of a detector pixel", "q_pixel");
+  result.q_pixel = options.q_pixel.value_or(vectors.calibration.pixel_inv_a.value_or(0));
+  OrientationOptions of_plan = options.plan;
+  of_plan.voltage = options.voltage.value_or(vectors.calibration.high_tension_v.value_or(0) / 1e3);
+  result.plan = OrientationPlan::prepare(crystal, of_plan);
+  result.scan_rows = vectors.scan_rows;
+  result.scan_cols = vectors.scan_cols;
+  result.scan_step_row = vectors.calibration.scan_step_row_nm.value_or(0);
+  result.scan_step_col = vectors.calibration.scan_step_col_nm.value_or(0);
+  result.most_matches = options.match.matches;
+  const auto each = sizeof(PatternMatch) + static_cast<std::size_t>(options.match.matches) * sizeof(OrientationMatch);
+  const Reservation room = budget.reserve(
+      result.plan.bytes() + static_cast<std::size_t>(vectors.disks()) * sizeof(DiffractionPeak) +
+          static_cast<std::size_t>(vectors.positions()) * (each + sizeof(double)),
+      "orientations", "give a larger " + setting("angle_step_zone_axis") + " or more " + setting("memory"));
+  const PeakLists lists = peaks_of(vectors, options, result.q_pixel, result.plan.radii().front());
+  result.matches = match_orientations(result.plan, lists.peaks, lists.first, options.match);
+  result.explained.resize(result.matches.size());
+  parallel_for(result.positions(), 64, [&](Index from, Index to, Worker&) {
+    for (Index i = from; i < to; ++i) {
+      const auto here = static_cast<std::size_t>(i);
+      const auto first = static_cast<std::size_t>(lists.first[here]),
+                 last = static_cast<std::size_t>(lists.first[here + 1]);
+      result.explained[here] =
+          explained_share(result.plan, result.matches[here], std::span(lists.peaks).subspan(first, last - first));
+    }
+  });
+  warn(result);
+  return result;
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/engine/io/contents.h"
+#include "sonde/engine/memory/budget.h"
+#include "sonde/engine/options/value.h"
+#include "sonde/instruments/stem/bragg/bragg_vectors.h"
+#include "sonde/instruments/stem/orient/orient_options.h"
+#include "sonde/instruments/stem/orient/zone_sector.h"
+
+namespace sonde::stem {
+
+/// The orientation of the crystal at every position of a scan, along the axes of the detector.
+struct OrientResult {
+  OrientationPlan plan;
+  Index scan_rows = 0, scan_cols = 0;
+  double scan_step_row = 0, scan_step_col = 0;  ///< nm; 0: not known
+  double q_pixel = 0;                           ///< 1/A
+  Index most_matches = 1;
+  std::vector<PatternMatch> matches;
+  std::vector<double> explained;        ///< share of the disks of a position that a match explains; NaN without one
+  std::vector<std::string> warnings{};  ///< what should not be trusted, the most likely cause first
+
+  [[nodiscard]] Index positions() const { return scan_rows * scan_cols; }
+  [[nodiscard]] Index matched() const;
+  [[nodiscard]] Index ambiguous() const;
+  /// More than nine tenths of the positions have no orientation.
+  [[nodiscard]] bool failed() const { return 10 * matched() < positions(); }
+
+  [[nodiscard]] Value to_value() const;
+  [[nodiscard]] std::vector<std::string> lines() const;
+  /// orientation/matrix (scan row, scan column, match, 3, 3), corr, zone, inplane, mirrored of every match;
+  /// reliability, explained, ambiguous, other (the second orientation of a projection) and valid of every position.
+  [[nodiscard]] Contents contents(const std::string& command) const;
+  /// The text of a file .ang of EDAX TSL: Euler angles of Bunge (rad), place (um; steps where they are not known),
+  /// explained share, reliability over 100, phase (-1: none).
+  [[nodiscard]] std::string ang() const;
+  /// Directions of the beam in the colours of ZoneSector beside their legend, and the reliability.
+  [[nodiscard]] Array picture() const;
+};
+
+/// Euler angles of Bunge (rad, 0 to 2 pi) of an orientation: its matrix is Z(phi2) X(Phi) Z(phi1) of passive turns.
+struct EulerAngles {
+  double phi1 = 0, capital_phi = 0, phi2 = 0;
+};
+[[nodiscard]] EulerAngles euler_angles(const Orientation& orientation);
+
+/// Throws Error(bad_input) where the size of a pixel or the voltage is missing, naming the options that give them, what
+/// OrientationPlan::prepare() throws, and Error(budget).
+[[nodiscard]] OrientResult make_orient(const BraggVectors& vectors, const Crystal& crystal,
+                                       const OrientOptions& options, Budget budget);
+
+}  // namespace sonde::stem

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/orient/orient_result.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "sonde/engine/math/random.h"
+#include "sonde/instruments/stem/orient/test_crystals.h"
+#include "tests/support/budget.h"
+#include "tests/support/errors.h"
+
+namespace sonde::stem {
+namespace {
+
+using sonde::testing::error_of;
+using ::testing::HasSubstr;
+
+constexpr double q_pixel = 0.02;  // 1/A
+const Orientation grains[2] = {orientation_along(normalised({0.35, 0.2, 0.9})),
+                               times(orientation_along(normalised({0.1, 0.6, 0.7})), turn_in_plane(0.4))};
+
+/// Two grains, the left and the right half of 3 x 4 positions; the detector is not square and the centre moves.
+BraggVectors two_grains() {
+  const std::vector<Reflection> reflections = list_reflections(gold(), 1.5);
+  BraggVectors vectors;
+  vectors.scan_rows = 3;
+  vectors.scan_cols = 4;
+  vectors.rows = 170;
+  vectors.cols = 190;
+  vectors.offsets = {0};
+  vectors.calibration.pixel_inv_a = q_pixel;
+  vectors.calibration.high_tension_v = 200e3;
+  for (Index position = 0; position < vectors.positions(); ++position) {
+    const Index row = position / 4, col = position % 4;
+    const double x = 95 + 0.3 * static_cast<double>(col), y = 84 - 0.2 * static_cast<double>(row);
+    const auto add = [&](double qx, double qy, double intensity) {
+      vectors.qx.push_back(static_cast<float>(x + qx / q_pixel));
+      vectors.qy.push_back(static_cast<float>(y + qy / q_pixel));
+      vectors.intensity.push_back(static_cast<float>(intensity));
+    };
+    add(0, 0, 10);
+    for (const KinematicSpot& spot : kinematic_pattern(reflections, grains[col / 2], {.wavelength = 0.0250793}))
+      add(spot.x, spot.y, spot.intensity);
+    vectors.offsets.push_back(vectors.qx.size());
+    vectors.valid.push_back(1);
+  }
+  return vectors;
+}
+
+TEST(OrientResult, HoldsTheGrainsOfAScan) {
+  const OrientResult result = make_orient(two_grains(), gold(), {}, sonde::testing::plenty());
+  const std::vector<Mat3> proper = result.plan.group().proper();
+  ASSERT_EQ(result.matched(), 12);
+  for (std::size_t i = 0; i < 12; ++i) {
+    SCOPED_TRACE(i);
+    const OrientationMatch& match = result.matches[i].matches[0];
+    double error = misorientation(match.orientation, grains[i % 4 / 2], proper);
+    if (match.other) error = std::min(error, misorientation(*match.other, grains[i % 4 / 2], proper));
+    EXPECT_LT(error, 3 * std::numbers::pi / 180);  // as of random orientations
+    EXPECT_GT(result.explained[i], 0.8);           // within a degree a spot at 3 sigma comes or goes
+  }
+  const Contents contents = result.contents("sonde stem orient");
+  const Contents::Variable* const matrix = contents.find("orientation/matrix");
+  ASSERT_NE(matrix, nullptr);
+  EXPECT_EQ(matrix->values.shape(), (Shape{3, 4, 1, 3, 3}));
+  EXPECT_NEAR(static_cast<double>((matrix->values.view<float, 5>()(0, 3, 0, 0, 1))),
+              result.matches[3].matches[0].orientation[0][1], 1e-7);
+  EXPECT_EQ(result.picture().shape()[2], 3);
+  EXPECT_FALSE(result.failed());
+}
+
+TEST(OrientResult, NamesAWrongScaleAndMissingCalibrationFirst) {
+  BraggVectors vectors = two_grains();
+  const auto budget = sonde::testing::plenty();
+  OrientOptions options;
+  options.q_pixel = 1.25 * q_pixel;
+  EXPECT_THAT(make_orient(vectors, gold(), options, budget).warnings.at(0), HasSubstr("a wrong size of a pixel"));
+  options.q_pixel.reset();
+  const auto refusal = [&] {
+    return error_of(ErrorKind::bad_input, [&] { (void)make_orient(vectors, gold(), options, budget); });
+  };
+  vectors.calibration.pixel_inv_a.reset();
+  EXPECT_EQ(refusal(), "error: the reciprocal size of a detector pixel is not known\nhint: give --q-pixel");
+  vectors.calibration.high_tension_v.reset();
+  EXPECT_EQ(refusal(), "error: the accelerating voltage is not known\nhint: give --voltage");
+}
+
+TEST(OrientResult, PositionsWithoutDisksHaveNoOrientation) {
+  BraggVectors vectors = two_grains();
+  vectors.valid[5] = 0;
+  const OrientResult result = make_orient(vectors, gold(), {}, sonde::testing::plenty());
+  EXPECT_TRUE(result.matches[5].matches.empty());
+  EXPECT_TRUE(std::isnan(result.explained[5]));
+  EXPECT_THAT(result.warnings.at(0), HasSubstr("1 of 12 positions have no orientation"));
+  EXPECT_EQ((result.contents("").find("orientation/valid")->values.view<std::uint8_t, 2>()(1, 1)), 0);
+}
+
+TEST(OrientResult, EulerAnglesMakeTheMatrixAgain) {
+  const auto passive_z = [](double angle) { return turn_about({0, 0, 1}, -angle); };
+  Random random(9);
+  for (int i = 0; i < 6; ++i) {
+    const Vec3 axis = normalised({random.normal(), random.normal(), random.normal()});
+    const Orientation g = i == 0 ? turn_in_plane(-0.7) : turn_about(axis, 3 * random.uniform());
+    const EulerAngles angles = euler_angles(g);
+    const Mat3 made =
+        times(passive_z(angles.phi2), times(turn_about({1, 0, 0}, -angles.capital_phi), passive_z(angles.phi1)));
+    for (std::size_t row = 0; row < 3; ++row)
+      for (std::size_t col = 0; col < 3; ++col) EXPECT_NEAR(made[row][col], g[row][col], 1e-7);
+  }
+}
+
+TEST(OrientResult, AngFilesHaveARowForEachPosition) {
+  const OrientResult result = make_orient(two_grains(), gold(), {}, sonde::testing::plenty());
+  const std::string text = result.ang();
+  EXPECT_THAT(text, HasSubstr("# Symmetry              43\n"));
+  EXPECT_THAT(text, HasSubstr("# NCOLS_ODD: 4\n"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 12 + 13);
+  EXPECT_THAT(text, HasSubstr("  3.000000  2.000000  "));
+}
+
+TEST(ZoneSector, ColoursItsCornersRedGreenAndBlue) {
+  for (const Crystal& crystal : {gold(), magnesium()}) {
+    const PointGroup group = find_point_group(crystal, list_reflections(crystal, 1));
+    const ZoneSector sector(crystal, group);
+    ASSERT_TRUE(sector.corners());
+    EXPECT_EQ(sector.colour((*sector.corners())[0].direction), (Colour{255, 0, 0}));
+    EXPECT_EQ(sector.colour((*sector.corners())[1].direction), (Colour{0, 255, 0}));
+    EXPECT_EQ(sector.colour((*sector.corners())[2].direction), (Colour{0, 0, 255}));
+    EXPECT_EQ((*sector.corners())[0].zone, (Miller{0, 0, 1}));
+    const Vec3 direction = normalised({0.2, -0.5, 0.4});
+    for (const Mat3& turn : group.cartesian) EXPECT_EQ(sector.colour(times(turn, direction)), sector.colour(direction));
+  }
+  const Crystal triclinic =
+      make_crystal("test", {4, 4.5, 5, 83, 97, 101}, {{.atomic_number = 79}}, {parse_operation("x,y,z", "test")});
+  const ZoneSector sector(triclinic, find_point_group(triclinic, list_reflections(triclinic, 1)));
+  EXPECT_FALSE(sector.corners());
+  EXPECT_EQ(sector.colour({0, 0, -1}), (Colour{0, 0, 255}));
+}
+
+}  // namespace
+}  // namespace sonde::stem
