@@ -166,6 +166,7 @@ Contents StrainResult::contents(const std::string& command) const {
     describe(name, Array::from(map, shape), unit, axes);
   };
   const char* axes = frame.name();
+  contents.add_text("strain/frame", axes);
   add("strain/e_xx", "", axes, [&](std::size_t i) { return strain[i].xx; });
   add("strain/e_yy", "", axes, [&](std::size_t i) { return strain[i].yy; });
   add("strain/e_xy", "", axes, [&](std::size_t i) { return strain[i].xy; });

@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <utility>
 #include <vector>
 
 #include "sonde/engine/math/random.h"
+#include "sonde/instruments/stem/lattice/strain_page.h"
 #include "sonde/instruments/stem/lattice/strain_picture.h"
 #include "sonde/instruments/stem/simulate/disk_lattice.h"
 #include "tests/support/errors.h"
@@ -178,6 +180,17 @@ TEST(StrainResult, AnUnknownRotationIsSaidAndTheAxesAreTheDetectors) {
   for (const auto& [name, value] : contents.find("strain/e_xx")->attributes)
     if (name == "frame") frame = std::get<std::string>(value);
   EXPECT_EQ(frame, "detector");
+}
+
+TEST(StrainResult, ThePageSaysWhoseAxesTheMapsAreAlong) {
+  StrainOptions options = of_crystal();
+  const auto first_title = [&] {
+    auto contents = std::make_shared<const Contents>(make_strain(drawn({}), options, enough()).contents(""));
+    return arrange_strain(panel::StoredResult::of(std::move(contents), "strain.h5").value()).panels.front().title;
+  };
+  EXPECT_EQ(first_title(), "e_xx, axes of the scan");
+  options.rotation.reset();
+  EXPECT_EQ(first_title(), "e_xx, axes of the detector");
 }
 
 TEST(StrainResult, OneDiskIsNamedFirst) {

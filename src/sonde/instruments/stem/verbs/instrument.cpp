@@ -2,6 +2,7 @@
 #include "sonde/engine/run/instrument.h"
 
 #include "sonde/instruments/stem/bench/cases.h"
+#include "sonde/instruments/stem/lattice/strain_page.h"
 #include "sonde/instruments/stem/phase/phase_page.h"
 #include "sonde/instruments/stem/radial/radial_page.h"
 #include "sonde/instruments/stem/verbs/demonstrate.h"
@@ -20,6 +21,7 @@ std::vector<Verb> verbs() {
 panel::Arrangement arrange(const std::shared_ptr<const panel::StoredResult>& result) {
   if (result->schema().starts_with("sonde.stem.phase/")) return arrange_phase(result);
   if (result->schema().starts_with("sonde.stem.radial/")) return arrange_radial(*result);
+  if (result->schema().starts_with("sonde.stem.strain/")) return arrange_strain(*result);
   return {};
 }
 
