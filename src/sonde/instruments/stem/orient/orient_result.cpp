@@ -33,7 +33,7 @@ PeakLists peaks_of(const BraggVectors& vectors, const OrientOptions& options, do
       for (auto i = static_cast<std::size_t>(vectors.first(position)); i < vectors.offsets[here + 1]; ++i) {
         const DiffractionPeak peak{(static_cast<double>(vectors.qx[i]) - from.x) * q_pixel,
                                    (static_cast<double>(vectors.qy[i]) - from.y) * q_pixel,
-                                   static_cast<double>(vectors.intensity[i])};
+                                   std::max(0.0, static_cast<double>(vectors.intensity[i]))};
         if (std::hypot(peak.x, peak.y) > shortest / 2) lists.peaks.push_back(peak);
       }
     }

@@ -92,9 +92,11 @@ TEST(OrientResult, NamesAWrongScaleAndMissingCalibrationFirst) {
 TEST(OrientResult, PositionsWithoutDisksHaveNoOrientation) {
   BraggVectors vectors = two_grains();
   vectors.valid[5] = 0;
+  vectors.intensity[1] = -1;  // of a correlation: counts as 0
   const OrientResult result = make_orient(vectors, gold(), {}, sonde::testing::plenty());
   EXPECT_TRUE(result.matches[5].matches.empty());
   EXPECT_TRUE(std::isnan(result.explained[5]));
+  EXPECT_GT(result.explained[0], 0.8);
   EXPECT_THAT(result.warnings.at(0), HasSubstr("1 of 12 positions have no orientation"));
   EXPECT_EQ((result.contents("").find("orientation/valid")->values.view<std::uint8_t, 2>()(1, 1)), 0);
 }

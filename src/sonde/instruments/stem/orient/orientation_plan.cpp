@@ -103,7 +103,7 @@ void OrientationPlan::draw(const DiffractionPeak* peaks, std::size_t count, floa
     const double at = std::atan2(peaks[i].y, peaks[i].x) / step;
     for (std::size_t s = 0; s < radii_.size(); ++s) {
       const double off = q - radii_[s];
-      if (std::abs(off) >= kernel) continue;
+      if (!(std::abs(off) < kernel)) continue;  // also where a peak has no place
       const double value = weights_[s] * strength * std::exp(-off * off / (2 * kernel * kernel));
       const auto reach = std::min(static_cast<Index>(widest_arc * kernel / (radii_[s] * step)), (angles_ - 1) / 2);
       const auto middle = static_cast<Index>(std::round(at));
