@@ -140,6 +140,7 @@ TABLE = {
     "stem image": (["{scan}"], {"detector": ["bf", "adf"], "output": "{out}/images/", "memory": "2G"}),
     "stem phase": (["{scan}"], {"output": "{out}/phase.h5"}),
     "stem radial": (["{scan}"], {"output": "{out}/radial.h5", "azimuth": 4}),
+    "stem bragg": (["{scan}"], {"output": "{out}/bragg.h5", "probe": "3", "edge_boundary": 2}),
     "stem strain": (["{folder}/bragg.h5"], {"output": "{out}/strain.h5", "rotation": 20.0}),
     "stem crystal": (["{folder}/gold.cif"], {"output": "{out}/crystal.h5", "zone": "0,1,1", "voltage": 200}),
     "stem orient": (["{folder}/gold_disks.h5"], {"crystal": "{folder}/gold.cif", "output": "{out}/orientation.h5", "angle_step_zone_axis": 5}),

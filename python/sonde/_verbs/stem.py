@@ -793,6 +793,161 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
 
 
 @checked
+def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, probe: Text | None = None,
+          kernel: Literal["flat", "gaussian", "sigmoid", "sigmoid_log", "ring", "poisson"] | None = None,
+          kernel_inner: SupportsFloat | None = None, kernel_outer: SupportsFloat | None = None,
+          kernel_sigma: SupportsFloat | None = None, corr_power: SupportsFloat | None = None,
+          sigma_dp: SupportsFloat | None = None, sigma_cc: SupportsFloat | None = None,
+          subpixel: Literal["none", "poly", "multicorr", "newton"] | None = None, upsample_factor: SupportsIndex | None = None,
+          min_absolute_intensity: SupportsFloat | None = None, min_relative_intensity: SupportsFloat | None = None,
+          relative_to_peak: SupportsIndex | None = None, min_peak_spacing: SupportsFloat | None = None,
+          edge_boundary: SupportsIndex | None = None, max_num_peaks: SupportsIndex | None = None, scan_shape: Text | None = None,
+          scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
+          transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
+          ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
+          dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
+          raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+          raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
+          camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, det_bin: Text | None = None,
+          edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+          hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
+          on_error: Literal["fail", "zero"] | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+          memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+          config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
+    """Find the Bragg disks of every pattern.
+
+    What ``sonde stem bragg`` does.
+
+    The brightest disk of the mean pattern is correlated with every pattern; maxima of the correlation are disks, whose places are
+    found between pixels, with the standard error that the counts give them. What each filter removed is reported, and so is what
+    should not be trusted: disks that overlap, a central disk that is saturated or hidden. A first pass over the frames finds bad
+    pixels and the disk, a second one the disks of every position; none is held.
+
+    Settings have the names of py4DSTEM and follow from the radius of the disk where they are not given. When more than nine
+    patterns in ten have no disk, the exit status is 7; the file is written.
+
+    Parameters
+    ----------
+    input : str, default ''
+        a scan
+    output : str (FILE.h5|.nc|.npz), default ''
+        write the disks of every position to this file
+    png : str (FILE.png), default ''
+        draw the template, the disks of a pattern and those of all patterns into this picture
+    probe : str (FILE|RADIUS|auto), default 'auto'
+        the disk that is searched: of a vacuum scan, a soft disk of this radius in pixels after binning, or the brightest disk of the mean pattern
+    kernel : {'flat', 'gaussian', 'sigmoid', 'sigmoid_log', 'ring', 'poisson'}, default 'ring'
+        what is taken from the disk around it; poisson: its logarithm, the most precise where disks are evenly filled
+    kernel_inner : float in px, default unset
+        where the trench begins; else the radius of the disk (at least 0.1, at most 10000)
+    kernel_outer : float in px, default unset
+        where it ends; else before the nearest disk of the mean pattern, at most twice the radius (at least 0.1, at most 10000)
+    kernel_sigma : float in px, default unset
+        width of the gaussian one; else twice the radius (at least 0.1, at most 10000)
+    corr_power : float, default 1.0
+        1: cross-correlation, 0: phase correlation, between: hybrid (at least 0, at most 1)
+    sigma_dp : float in px, default 0.0
+        Gaussian blur of the pattern (at least 0, at most 1000)
+    sigma_cc : float in px, default 2.0
+        Gaussian smoothing of the correlation (at least 0, at most 1000)
+    subpixel : {'none', 'poly', 'multicorr', 'newton'}, default 'newton'
+        how places between pixels are found: newton: the maximum of the correlation itself, with its standard error
+    upsample_factor : int, default 16
+        points of multicorr in a pixel (at least 2, at most 256)
+    min_absolute_intensity : float, default 0.0
+        least correlation of a disk (at least 0)
+    min_relative_intensity : float, default 0.005
+        the same as a fraction of that of another disk of the pattern (at least 0, at most 1)
+    relative_to_peak : int, default 0
+        which one: 0 for the brightest, 1 for the next (at least 0, at most 10000)
+    min_peak_spacing : float in px, default unset
+        least distance of two disks, of which the brighter one stays; else 1.5 radii (at least 0, at most 10000)
+    edge_boundary : int in px, default unset
+        distance from the edge of the detector within which no disk is taken; else one radius and a pixel (at least 1, at most 10000)
+    max_num_peaks : int, default 70
+        most disks of a pattern (at least 1, at most 10000)
+    scan_shape : str (ROWS,COLS|auto), default 'auto'
+        scan rows and columns; one of them may be auto
+    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
+        mirror the scan
+    transpose_scan : bool, default False
+        exchange scan rows and columns
+    transpose_detector : bool, default False
+        exchange detector rows and columns
+    allow_incomplete : bool, default False
+        load a scan that ended early; missing positions are zero and marked
+    drop_extra : bool, default False
+        leave frames out that are more than the scan has positions
+    ignore_mask : bool, default False
+        do not use the pixel mask of the file
+    mask_file : str (FILE), default ''
+        further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
+    sentinel : int, default unset
+        stored value that means no data, for formats that declare none (at least 1)
+    dataset : str (PATH), default ''
+        object inside an HDF5 file or a Zarr folder
+    raw_shape : str (RY,RX,QY,QX), default ''
+        shape of a raw file
+    raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
+        element type of a raw file
+    raw_big_endian : bool, default False
+        a raw file has its most significant byte first
+    raw_offset : int or str, default 0
+        bytes before the first frame of a raw file
+    raw_gap : int or str, default 0
+        bytes after every frame of a raw file
+    preset : str (empad), default ''
+        known raw layout
+    voltage : float in kV, default unset
+        accelerating voltage (at least 1, at most 3000)
+    camera_length : float in m, default unset
+        camera length (at least 0.0001, at most 1000)
+    scan_step : float in nm, default unset
+        distance of scan positions (at least 1e-06, at most 1e+06)
+    det_bin : str (N|auto), default '1'
+        sum N x N detector pixels; auto takes the smallest bin that fits the memory
+    edge : {'keep', 'drop'}, default 'keep'
+        incomplete bins at the edge
+    scan_bin : int, default 1
+        sum N x N scan positions (at least 1, at most 4096)
+    scan_region : str (ROW0,ROW1,COL0,COL1), default ''
+        load these positions only; the last ones are exclusive
+    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
+        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
+    on_error : {'fail', 'zero'}, default 'fail'
+        a broken frame ends the load, or is zeroed and listed
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
+    """
+    return _run("stem bragg", input, output=output, png=png, probe=probe, kernel=kernel, kernel_inner=kernel_inner,
+                kernel_outer=kernel_outer, kernel_sigma=kernel_sigma, corr_power=corr_power, sigma_dp=sigma_dp, sigma_cc=sigma_cc,
+                subpixel=subpixel, upsample_factor=upsample_factor, min_absolute_intensity=min_absolute_intensity,
+                min_relative_intensity=min_relative_intensity, relative_to_peak=relative_to_peak,
+                min_peak_spacing=min_peak_spacing, edge_boundary=edge_boundary, max_num_peaks=max_num_peaks,
+                scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
+                allow_incomplete=allow_incomplete, drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file,
+                sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian,
+                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,
+                scan_step=scan_step, det_bin=det_bin, edge=edge, scan_bin=scan_bin, scan_region=scan_region,
+                hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory, threads=threads, report=report,
+                config=config, dry_run=dry_run, copy=copy, progress=progress)
+
+
+@checked
 def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
            origin: Literal["nearest", "brightest"] | None = None,
            origin_fit: Literal["none", "constant", "plane", "parabola"] | None = None, basis: Text | None = None,

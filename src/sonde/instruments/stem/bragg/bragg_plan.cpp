@@ -82,6 +82,7 @@ struct BraggPlan::Tables {
   PatternTransform::Filter detect, refine;         // linear
   Complexes kernel;                                // (rows, half): F(K) conjugated, with the blur of patterns
   std::vector<float> smoothing, refine_smoothing;  // (rows, half)
+  GaussianWindow window{1};
   std::optional<PlaceVariance> variance;
 
   [[nodiscard]] std::size_t bytes() const {
@@ -146,6 +147,7 @@ BraggPlan BraggPlan::prepare(Index rows, Index cols, const Probe& probe, const K
   const double sigma = settings.sigma_refine();
   tables->linear = settings.corr_power == 1 && transform.packed();
   tables->refines_smoothed = newton && sigma >= narrowest_in_pixels;
+  if (tables->refines_smoothed) tables->window = GaussianWindow(sigma);
   tables->refines_exactly = settings.subpixel == Refinement::multicorr || (newton && !tables->refines_smoothed);
   if (tables->linear) {
     if (tables->refines_smoothed) tables->refine = transform.make_filter(spectrum);
@@ -239,9 +241,8 @@ void BraggPlan::run_frame(const T* frame, Scratch::Rooms& rooms, DiskList& to) c
         place = refine_multicorr(spectrum, of.settings.upsample_factor, place);
         break;
       case Refinement::newton: {
-        const auto climbed = unsmoothed != nullptr
-                                 ? refine_smoothed(unsmoothed, rows(), cols(), of.settings.sigma_refine(), place)
-                                 : refine_exact(spectrum, place);
+        const auto climbed = unsmoothed != nullptr ? refine_smoothed(unsmoothed, rows(), cols(), of.window, place)
+                                                   : refine_exact(spectrum, place);
         if (climbed) place = *climbed;
         break;
       }

@@ -18,8 +18,9 @@ namespace sonde::stem {
 namespace {
 
 constexpr std::string_view kernel_names[] = {"flat", "gaussian", "sigmoid", "sigmoid_log", "ring", "poisson"};
-// Neighbours that do not touch begin at one radius from the edge.
-constexpr double region_radii = 1.5;
+// Of a uniform disk the mean square distance from its centre is half the square of its radius; of anything else of its
+// area more. Two disks that touch have 0.67 of this.
+constexpr double least_roundness = 0.9;
 // Of the ratio of disk to background; beyond it the place of the most likely disk hardly changes.
 constexpr double least_contrast = 5, most_contrast = 300;
 
@@ -27,37 +28,109 @@ double of_sorted(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
-/// Pixels of a region about the disk: which are used, and levels inside and outside.
+/// A disk by its pixels.
+struct Blob {
+  double row = 0, col = 0, radius = 0, roundness = 0;
+};
+
+/// Median of the good pixels of 3 x 3, so that a hot pixel is no disk and noise does not break one into pieces; 0
+/// without any.
+std::vector<double> medians_of(View<const double, 2> pattern, std::span<const std::uint8_t> good) {
+  const Index rows = pattern.extent[0], cols = pattern.extent[1];
+  std::vector<double> made(static_cast<std::size_t>(rows * cols)), near;
+  for (Index row = 0; row < rows; ++row)
+    for (Index col = 0; col < cols; ++col) {
+      near.clear();
+      for (Index r = std::max<Index>(0, row - 1); r < std::min(rows, row + 2); ++r)
+        for (Index c = std::max<Index>(0, col - 1); c < std::min(cols, col + 2); ++c)
+          if ((good.empty() || good[static_cast<std::size_t>(r * cols + c)] != 0) && std::isfinite(pattern(r, c)))
+            near.push_back(pattern(r, c));
+      if (near.empty()) continue;
+      const auto middle = near.begin() + static_cast<std::ptrdiff_t>(near.size() / 2);
+      std::nth_element(near.begin(), middle, near.end());
+      made[static_cast<std::size_t>(row * cols + col)] = *middle;
+    }
+  return made;
+}
+
+/// The pixels above a level that are connected with `seed`.
+Blob blob_above(const std::vector<double>& values, Index rows, Index cols, Index seed, double level) {
+  std::vector<std::uint8_t> seen(values.size());
+  std::vector<Index> members = {seed};
+  seen[static_cast<std::size_t>(seed)] = 1;
+  double sum_row = 0, sum_col = 0, squares = 0;
+  for (std::size_t next = 0; next < members.size(); ++next) {
+    const Index row = members[next] / cols, col = members[next] % cols;
+    sum_row += static_cast<double>(row);
+    sum_col += static_cast<double>(col);
+    squares += static_cast<double>(row * row + col * col);
+    const auto visit = [&](Index r, Index c) {
+      if (r < 0 || r >= rows || c < 0 || c >= cols) return;
+      const auto at = static_cast<std::size_t>(r * cols + c);
+      if (seen[at] != 0 || !(values[at] > level)) return;
+      seen[at] = 1;
+      members.push_back(r * cols + c);
+    };
+    visit(row - 1, col);
+    visit(row + 1, col);
+    visit(row, col - 1);
+    visit(row, col + 1);
+  }
+  const auto area = static_cast<double>(members.size());
+  Blob blob{.row = sum_row / area, .col = sum_col / area, .radius = std::sqrt(area / std::numbers::pi)};
+  const double spread = squares / area - blob.row * blob.row - blob.col * blob.col;
+  blob.roundness = spread > 0 ? std::min(1.0, area / (2 * std::numbers::pi) / spread) : 0;
+  return blob;
+}
+
+/// The brightest disk: what is connected with the brightest pixel at the lowest of some levels where it is round. At
+/// lower ones disks that nearly touch, and a bright background, are one with it.
+Blob brightest_disk(View<const double, 2> pattern, std::span<const std::uint8_t> good) {
+  const Index rows = pattern.extent[0], cols = pattern.extent[1];
+  const std::vector<double> values = medians_of(pattern, good);
+  const auto seed = static_cast<Index>(std::max_element(values.begin(), values.end()) - values.begin());
+  const double most = values[static_cast<std::size_t>(seed)];
+  Blob roundest;
+  for (const double share : {0.5, 0.6, 0.7, 0.8, 0.9}) {
+    const Blob blob = blob_above(values, rows, cols, seed, share * most);
+    // Not the whole illuminated detector, and not a pixel.
+    if (2 * blob.radius > 0.7 * static_cast<double>(std::min(rows, cols)) || blob.radius < 1) continue;
+    if (blob.roundness > roundest.roundness) roundest = blob;
+    if (blob.roundness >= least_roundness) return blob;
+  }
+  return roundest;
+}
+
+/// Pixels of a disk with its edge, and levels inside and outside.
 struct Surroundings {
   std::vector<std::uint8_t> used;
   double inside = 0, outside = 0;
-  Index inside_pixels = 0;
 };
 
 template <class Body>
-void for_each_pixel(View<const double, 2> pattern, const Centre& about, Body&& body) {
+void for_each_pixel(View<const double, 2> pattern, const Blob& about, Body&& body) {
   for (Index row = 0; row < pattern.extent[0]; ++row)
     for (Index col = 0; col < pattern.extent[1]; ++col)
       body(row, col, std::hypot(static_cast<double>(row) - about.row, static_cast<double>(col) - about.col));
 }
 
-Surroundings surroundings_of(View<const double, 2> pattern, std::span<const std::uint8_t> good, const Centre& disk) {
+Surroundings surroundings_of(View<const double, 2> pattern, std::span<const std::uint8_t> good, const Blob& disk,
+                             double reach) {
   Surroundings around;
   std::vector<double> inside, outside;
   around.used.assign(static_cast<std::size_t>(pattern.extent[0] * pattern.extent[1]), 0);
   for_each_pixel(pattern, disk, [&](Index row, Index col, double distance) {
     const auto here = static_cast<std::size_t>(row * pattern.extent[1] + col);
     if ((!good.empty() && good[here] == 0) || !std::isfinite(pattern(row, col))) return;
-    if (distance < region_radii * disk.radius + 1) around.used[here] = 1;
+    if (distance < reach) around.used[here] = 1;
     if (distance < 0.7 * disk.radius) inside.push_back(pattern(row, col));
-    if (distance > 1.2 * disk.radius + 1 && distance < 1.8 * disk.radius + 2) outside.push_back(pattern(row, col));
+    if (distance > disk.radius + 1.5 && distance < 1.4 * disk.radius + 3) outside.push_back(pattern(row, col));
   });
   std::sort(inside.begin(), inside.end());
   std::sort(outside.begin(), outside.end());
-  around.inside_pixels = static_cast<Index>(inside.size());
   if (!inside.empty()) around.inside = of_sorted(inside, 0.5);
-  // The lower part: neighbours may reach in.
-  if (!outside.empty()) around.outside = of_sorted(outside, 0.25);
+  // The lowest part: neighbours reach in.
+  if (!outside.empty()) around.outside = of_sorted(outside, 0.1);
   return around;
 }
 
@@ -129,12 +202,26 @@ Probe soft_probe(double radius, double edge) {
 }
 
 Probe measure_probe(View<const double, 2> pattern, std::span<const std::uint8_t> good) {
-  const Centre disk = find_disk(pattern, good, CentreMethod::edge);
+  const Blob disk = brightest_disk(pattern, good);
+  if (disk.radius < 1 || disk.roundness < 0.6)
+    throw Error(ErrorKind::bad_input, "nothing in the pattern has the shape of a disk")
+        .hint("give the radius of a disk with " + setting("probe", "RADIUS"));
+  // A tenth of the radius and a pixel hold the edge, and little of neighbours that do not touch.
+  const Surroundings around = surroundings_of(pattern, good, disk, 1.1 * disk.radius + 1);
+  // Below the background areas do not depend on the threshold, and a tenth above it the edge ends inside.
+  const double floor = around.outside + 0.1 * (around.inside - around.outside);
+  const std::vector<double> medians = medians_of(pattern, good);
+  std::vector<double> above(around.used.size());
+  for (std::size_t i = 0; i < above.size(); ++i) {
+    const auto row = static_cast<Index>(i) / pattern.extent[1], col = static_cast<Index>(i) % pattern.extent[1];
+    // Half as much again as the disk has is a hot pixel, by which thresholds would be measured.
+    const double value = pattern(row, col) > 1.5 * around.inside ? medians[i] : pattern(row, col);
+    if (around.used[i] != 0) above[i] = std::max(0.0, value - floor);
+  }
+  const View<const double, 2> disk_only(above.data(), pattern.extent[0], pattern.extent[1]);
+  const Centre plateau = find_centre(disk_only, around.used, CentreMethod::plateau);
   Probe probe;
-  probe.confidence = disk.confidence;
-  probe.notes = disk.notes;
-  const Surroundings around = surroundings_of(pattern, good, disk);
-  const Centre plateau = find_centre(pattern, around.used, CentreMethod::plateau);
+  probe.confidence = disk.roundness;
   probe.row = plateau.row;
   probe.col = plateau.col;
   probe.radius = plateau.radius;
@@ -149,16 +236,13 @@ Probe measure_probe(View<const double, 2> pattern, std::span<const std::uint8_t>
 
 Probe measure_vacuum_probe(View<const double, 2> pattern, std::span<const std::uint8_t> good) {
   Probe probe = measure_probe(pattern, good);
-  Centre about;
-  about.row = probe.row;
-  about.col = probe.col;
-  about.radius = probe.radius;
-  const Surroundings around = surroundings_of(pattern, good, about);
+  const Blob about{.row = probe.row, .col = probe.col, .radius = probe.radius, .roundness = 1};
+  // Background would make the kernel a plateau; four edge widths beyond the radius nothing is left of a soft disk.
+  const double outer = probe.radius + 4 * probe.edge + 1;
+  const Surroundings around = surroundings_of(pattern, good, about, outer + 1);
   probe.rows = pattern.extent[0];
   probe.cols = pattern.extent[1];
   probe.image.assign(static_cast<std::size_t>(probe.rows * probe.cols), 0);
-  // Background would make the kernel a plateau; four edge widths beyond the radius nothing is left of a soft disk.
-  const double outer = probe.radius + 4 * probe.edge + 1;
   for_each_pixel(pattern, about, [&](Index row, Index col, double distance) {
     const auto here = static_cast<std::size_t>(row * probe.cols + col);
     if (around.used[here] == 0) return;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,17 +20,16 @@ struct Probe {
   double confidence = 1;      ///< of Centre; below 0.5 the disk is a guess
   Index rows = 0, cols = 0;   ///< of the image
   std::vector<double> image;  ///< (row, col) as it was measured, without background; empty: the soft disk
-  std::vector<std::string> notes;
 };
 
 /// A soft disk of a given radius, without an image.
 [[nodiscard]] Probe soft_probe(double radius, double edge = 0.5);
 
-/// The central disk of a mean pattern or of a vacuum scan. An edge with the shape of a circle says where it is; within
-/// 1.5 radii of it (as much as leaves the neighbours of disks that do not touch outside) its radius is the mean of
-/// sqrt(area above t / pi) over those of 100 thresholds t, 0.01 to 0.99 of the maximum, where it hardly changes, and
-/// its centre the centre of mass above their mean (py4DSTEM, get_probe_size). The edge width w is that of a logistic
-/// profile: r(1/4) - r(3/4) = 2 w ln 3. `good` as for find_centre. Throws what find_disk throws.
+/// The brightest disk of a mean pattern or of a vacuum scan: what is connected with the brightest pixel at the lowest
+/// of the levels 0.5 to 0.9 of it where it is round. Less its background, its radius is the mean of sqrt(area above t /
+/// pi) over those of 100 thresholds t, 0.01 to 0.99 of the maximum, where it hardly changes, and its centre the centre
+/// of mass above their mean (py4DSTEM, get_probe_size). The edge width w is that of a logistic profile: r(1/4) - r(3/4)
+/// = 2 w ln 3. `good` as for find_centre. Throws Error(bad_input) where nothing has the shape of a disk.
 [[nodiscard]] Probe measure_probe(View<const double, 2> pattern, std::span<const std::uint8_t> good);
 /// The same with its image, which falls off outside the disk: for patterns without a specimen.
 [[nodiscard]] Probe measure_vacuum_probe(View<const double, 2> pattern, std::span<const std::uint8_t> good);

@@ -58,6 +58,16 @@ TEST(Probe, BadPixelsDoNotCount) {
   EXPECT_NEAR(measure_probe(seen(pattern), good).radius, 7.4, 0.12);
 }
 
+TEST(Probe, AHotPixelIsNoDisk) {
+  const std::vector<DrawnDisk> disk = {{27.3, 38.8, 1000}};
+  std::vector<double> pattern = draw_disks(high, wide, disk, 7.4, 0.6, 2);
+  pattern[10 * wide + 10] = pattern[28 * wide + 40] = 1e5;
+  const Probe probe = measure_probe(seen(pattern), {});
+  EXPECT_NEAR(probe.radius, 7.4, 0.12);
+  EXPECT_NEAR(probe.row, 27.3, 0.15);
+  EXPECT_NEAR(probe.col, 38.8, 0.15);
+}
+
 TEST(Probe, OfAVacuumScanIsItsImageWithoutBackground) {
   const std::vector<DrawnDisk> disk = {{27.3, 38.8, 1000}};
   const Probe probe = measure_vacuum_probe(seen(draw_disks(high, wide, disk, 7.4, 0.6, 50)), {});

@@ -58,19 +58,6 @@ std::optional<Place> climb(const Place& start, At&& derivatives_at) {
   return std::nullopt;
 }
 
-/// g, g' and g'' of a Gaussian of width sigma at `at` minus each pixel of a window about `middle`.
-void gaussian_weights(double at, Index middle, double sigma, float* weights) {
-  std::fill_n(weights, 3 * cpu::window_lanes, 0.0F);
-  const double s2 = sigma * sigma, scale = 1 / (std::sqrt(2 * std::numbers::pi) * sigma);
-  for (Index i = 0; i < cpu::window_size; ++i) {
-    const double t = at - static_cast<double>(middle - cpu::window_half + i);
-    const double g = scale * std::exp(-t * t / (2 * s2));
-    weights[i] = static_cast<float>(g);
-    weights[cpu::window_lanes + i] = static_cast<float>(-t / s2 * g);
-    weights[2 * cpu::window_lanes + i] = static_cast<float>((t * t / s2 - 1) / s2 * g);
-  }
-}
-
 /// exp(2 pi i f at) for the frequencies f = k / extent of Fft2d, k of `count`.
 std::vector<std::complex<double>> waves(double at, Index extent, Index count) {
   std::vector<std::complex<double>> made(static_cast<std::size_t>(count));
@@ -136,7 +123,31 @@ Place refine_poly(const float* correlation, Index cols, const Peak& peak) {
   return place;
 }
 
-std::optional<Place> refine_smoothed(const float* u, Index rows, Index cols, double sigma, const Place& start) {
+GaussianWindow::GaussianWindow(double sigma) : square_(sigma * sigma) {
+  for (Index i = 0; i < cpu::window_size; ++i) {
+    const auto away = static_cast<double>(i - cpu::window_half);
+    falloff_[static_cast<std::size_t>(i)] =
+        std::exp(-away * away / (2 * square_)) / (std::sqrt(2 * std::numbers::pi) * sigma);
+  }
+}
+
+void GaussianWindow::weights(double offset, float* to) const {
+  std::fill_n(to, 3 * cpu::window_lanes, 0.0F);
+  // exp(-(t - i)^2 / 2 s^2) = exp(-t^2 / 2 s^2) exp(-i^2 / 2 s^2) exp(t / s^2)^i: two exponentials for all pixels.
+  const double ratio = std::exp(offset / square_);
+  double power = std::exp(-offset * offset / (2 * square_) - static_cast<double>(cpu::window_half) * offset / square_);
+  for (Index i = 0; i < cpu::window_size; ++i) {
+    const double t = offset - static_cast<double>(i - cpu::window_half);
+    const double g = falloff_[static_cast<std::size_t>(i)] * power;
+    to[i] = static_cast<float>(g);
+    to[cpu::window_lanes + i] = static_cast<float>(-t / square_ * g);
+    to[2 * cpu::window_lanes + i] = static_cast<float>((t * t / square_ - 1) / square_ * g);
+    power *= ratio;
+  }
+}
+
+std::optional<Place> refine_smoothed(const float* u, Index rows, Index cols, const GaussianWindow& gaussian,
+                                     const Place& start) {
   alignas(64) float window[cpu::window_size * cpu::window_lanes] = {}, y_weights[3 * cpu::window_lanes],
                                               x_weights[3 * cpu::window_lanes];
   Index row = 0, col = 0;
@@ -161,8 +172,8 @@ std::optional<Place> refine_smoothed(const float* u, Index rows, Index cols, dou
     if (!filled || std::abs(y - static_cast<double>(row)) > off_centre ||
         std::abs(x - static_cast<double>(col)) > off_centre)
       fill(y, x);
-    gaussian_weights(y, row, sigma, y_weights);
-    gaussian_weights(x, col, sigma, x_weights);
+    gaussian.weights(y - static_cast<double>(row), y_weights);
+    gaussian.weights(x - static_cast<double>(col), x_weights);
     Derivatives sums{};
     cpu::weighted_sums(window, y_weights, x_weights, sums.data());
     return sums;

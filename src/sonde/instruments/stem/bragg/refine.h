@@ -2,11 +2,13 @@
 // Private to the room: places of maxima between pixels.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <optional>
 #include <vector>
 
 #include "sonde/engine/base/index.h"
+#include "sonde/instruments/stem/bragg/disk_kernels.h"
 #include "sonde/instruments/stem/bragg/peaks.h"
 
 namespace sonde::stem {
@@ -21,11 +23,24 @@ struct Place {
 /// d = (I+ - I-) / (4 I0 - 2 I+ - 2 I-); the value there by bilinear interpolation.
 [[nodiscard]] Place refine_poly(const float* correlation, Index cols, const Peak& peak);
 
-/// Newton's steps from `start` to the maximum of a correlation that is smoothed by a Gaussian of `sigma` px here, in
-/// place of by its spectrum: cc(y, x) = sum over pixels of u g(y - i) g(x - j), exact up to frequencies beyond half a
-/// cycle per pixel, of which exp(-2 pi^2 sigma^2 f^2) leaves less than 0.7 % from sigma = 1 on. Nothing where it has no
-/// maximum within a pixel. `u` is (rows, cols), periodic.
-[[nodiscard]] std::optional<Place> refine_smoothed(const float* u, Index rows, Index cols, double sigma,
+/// A Gaussian of `sigma` px, 0.8 to 1, by which a correlation is smoothed at any place.
+class GaussianWindow {
+ public:
+  explicit GaussianWindow(double sigma);
+  /// The Gaussian and its first two derivatives at `offset` minus each pixel of a window about its middle, with
+  /// |offset| < 1: (3, window_lanes).
+  void weights(double offset, float* to) const;
+
+ private:
+  double square_ = 1;
+  std::array<double, cpu::window_size> falloff_{};  // of pixels for offset 0
+};
+
+/// Newton's steps from `start` to the maximum of a correlation that is smoothed by a Gaussian here, in place of by its
+/// spectrum: cc(y, x) = sum over pixels of u g(y - i) g(x - j), exact up to frequencies beyond half a cycle per pixel,
+/// of which exp(-2 pi^2 sigma^2 f^2) leaves less than 0.7 % from sigma = 1 on. Nothing where it has no maximum within a
+/// pixel. `u` is (rows, cols), periodic.
+[[nodiscard]] std::optional<Place> refine_smoothed(const float* u, Index rows, Index cols, const GaussianWindow& window,
                                                    const Place& start);
 
 /// Half of a spectrum (rows, cols / 2 + 1) of which the correlation at any place is

@@ -24,13 +24,14 @@ struct DrawnDisk {
 /// each pixel the mean of 8 x 8 points.
 inline std::vector<double> draw_disks(Index rows, Index cols, std::span<const DrawnDisk> disks, double radius,
                                       double edge, double background = 0) {
-  constexpr int fine = 8;
   std::vector<double> pattern(static_cast<std::size_t>(rows * cols), background);
   for (const DrawnDisk& disk : disks)
     for (Index row = 0; row < rows; ++row)
       for (Index col = 0; col < cols; ++col) {
-        if (std::hypot(static_cast<double>(row) - disk.y, static_cast<double>(col) - disk.x) > radius + 10 * edge + 1)
-          continue;
+        const double distance = std::hypot(static_cast<double>(row) - disk.y, static_cast<double>(col) - disk.x);
+        if (distance > radius + 10 * edge + 1) continue;
+        // Where nothing bends, one point is the mean.
+        const int fine = std::abs(distance - radius) < 6 * edge + 1 ? 8 : 1;
         double sum = 0;
         for (int i = 0; i < fine; ++i)
           for (int j = 0; j < fine; ++j) {

@@ -14,8 +14,8 @@ namespace {
 
 // In the order of the overview.
 std::vector<Verb> verbs() {
-  return {info_verb(),   validate_verb(), load_verb(),   image_verb(),   phase_verb(),   radial_verb(),
-          strain_verb(), crystal_verb(),  orient_verb(), convert_verb(), simulate_verb()};
+  return {info_verb(),  validate_verb(), load_verb(),    image_verb(),  phase_verb(),   radial_verb(),
+          bragg_verb(), strain_verb(),   crystal_verb(), orient_verb(), convert_verb(), simulate_verb()};
 }
 
 panel::Arrangement arrange(const std::shared_ptr<const panel::StoredResult>& result) {

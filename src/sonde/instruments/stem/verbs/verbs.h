@@ -14,6 +14,7 @@ namespace sonde::stem {
 [[nodiscard]] Verb orient_verb();
 [[nodiscard]] Verb phase_verb();
 [[nodiscard]] Verb radial_verb();
+[[nodiscard]] Verb bragg_verb();
 [[nodiscard]] Verb simulate_verb();
 [[nodiscard]] Verb strain_verb();
 [[nodiscard]] Verb validate_verb();

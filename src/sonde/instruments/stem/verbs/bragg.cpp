@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
+#include "sonde/engine/base/setting.h"
+#include "sonde/engine/io/atomic_file.h"
+#include "sonde/engine/io/output_ending.h"
+#include "sonde/engine/io/png.h"
+#include "sonde/instruments/stem/bragg/bragg_result.h"
+#include "sonde/instruments/stem/results/output_path.h"
+#include "sonde/instruments/stem/verbs/command_of.h"
+#include "sonde/instruments/stem/verbs/load_text.h"
+#include "sonde/instruments/stem/verbs/scan_input.h"
+#include "sonde/instruments/stem/verbs/verbs.h"
+
+namespace sonde::stem {
+namespace {
+
+struct BraggCommandOptions {
+  std::string input;
+  std::string output, png;
+  BraggOptions bragg;
+  LoadOptions load;
+  void describe(Fields& fields) {
+    fields.positional("input", input, {.help = "a scan", .array = true});
+    fields.add(
+        "output", output,
+        {.help = "write the disks of every position to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
+    fields.add("png", png,
+               {.help = "draw the template, the disks of a pattern and those of all patterns into this picture",
+                .metavar = "FILE.png"});
+    bragg.describe(fields);
+    load.layout = LayoutChoice::file;  // frames are read twice, and none is held
+    load.describe_without({"layout", "dtype", "bin_mode", "rotation"}, fields);
+  }
+};
+
+/// Everything that can be refused before a frame is read.
+LoadPreview checked(const BraggCommandOptions& options, Run& run) {
+  if (options.png.empty()) run.require_output(options.output);
+  if (!options.output.empty()) require_place(options.output);
+  if (!options.png.empty()) {
+    (void)require_ending(options.png, "pictures", {".png"});
+    require_place(options.png);
+  }
+  options.bragg.check();
+  LoadPreview preview = preview_input(options.input, options.load, run);
+  if (!options.bragg.vacuum().empty()) (void)preview_input(options.bragg.vacuum(), options.load, run);
+  for (const std::string& file : {options.output, options.png})
+    if (!file.empty()) require_not_input(file, preview.acquisition);
+  return preview;
+}
+
+void show_plan(const BraggCommandOptions& options, const LoadPreview& preview, Run& run) {
+  run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
+  MemoryPlan plan = preview.estimate.memory();
+  const std::size_t lists =
+      BraggDisks::most_bytes(preview.sizes.scan_rows * preview.sizes.scan_cols, options.bragg.max_num_peaks);
+  plan.add("lists of disks", lists, "if every pattern has as many as it may");
+  plan.peak_bytes += lists;
+  run.show_memory(plan, run.budget());
+}
+
+Probe probe_for(const Dataset& dataset, const BraggCommandOptions& options, Run& run) {
+  if (options.bragg.vacuum().empty()) return find_probe(dataset, options.bragg);
+  return during("the vacuum scan", [&] { return vacuum_probe(load_input(options.bragg.vacuum(), options.load, run)); });
+}
+
+void run_bragg(const BraggCommandOptions& options, Run& run) {
+  const LoadPreview preview = checked(options, run);
+  if (run.dry_run()) return show_plan(options, preview, run);
+  const Dataset dataset = load_input(options.input, options.load, run);
+  say_result(run, dataset);
+  report_load(run, dataset);
+  const Probe probe = probe_for(dataset, options, run);
+  auto phase = run.report().phase("Bragg disks");
+  const BraggResult result = make_bragg(dataset, probe, options.bragg, run.host_budget());
+  phase.end();
+  run.results()["bragg"] = result.to_value();
+  for (const std::string& warning : result.warnings) log_warning(warning);
+  for (const Choice<std::string>& choice : result.choices)
+    run.report().add_choice("bragg", Value(choice.value), choice.because);
+  for (const std::string& line : result.lines()) run.say(line);
+  const std::string command = command_of("stem bragg", options, run, {"output", "png"});
+  run.give(result.contents(command), options.output);
+  if (!options.output.empty()) run.say("wrote     " + options.output);
+  if (!options.png.empty()) {
+    write_png(options.png, result.picture(), command);
+    run.say("wrote     " + options.png);
+  }
+  if (result.converged()) return;
+  run.keep_results_of_failure();
+  throw Error(ErrorKind::not_converged, fmt::format("{}: {} of {} patterns have no disk", dataset.acquisition().path,
+                                                    result.without, result.patterns))
+      .hint("look at the mean pattern, and give " + setting("probe", "RADIUS") + " or a smaller " +
+            setting("min_relative_intensity"));
+}
+
+}  // namespace
+
+Verb bragg_verb() {
+  return {.name = "stem bragg",
+          .summary = "Find the Bragg disks of every pattern",
+          .details =
+              "The brightest disk of the mean pattern is correlated with every pattern; maxima of the correlation are "
+              "disks, whose places are found between pixels, with the standard error that the counts give them. What "
+              "each filter removed is reported, and so is what should not be trusted: disks that overlap, a central "
+              "disk that is saturated or hidden. A first pass over the frames finds bad pixels and the disk, a second "
+              "one the disks of every position; none is held.\n\n"
+              "Settings have the names of py4DSTEM and follow from the radius of the disk where they are not given. "
+              "When more than nine patterns in ten have no disk, the exit status is 7; the file is written.",
+          .examples = {{"sonde stem bragg scan_master.h5 -o bragg.h5 --png bragg.png", "Everything found in the scan"},
+                       {"sonde stem bragg scan_master.h5 --probe vacuum_master.h5 --kernel poisson -o bragg.h5",
+                        "The measured disk of a vacuum scan"},
+                       {"sonde stem bragg scan.npy --probe 6.5 --subpixel poly --png bragg.png",
+                        "A disk of a given radius, and parabolas"}},
+          .plans = true,
+          .watched = Watched{},
+          .invoke = invocation<BraggCommandOptions, run_bragg>};
+}
+
+}  // namespace sonde::stem

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bragg disks of a simulated crystal, from its file through the program to arrays, beside the lattice that made it."""
+
+import json
+import os
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+import sonde
+
+PROGRAM = os.environ["SONDE_PROGRAM"]
+SCAN, DETECTOR = (5, 6), (92, 104)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bragg")
+    sonde.stem.simulate(folder / "scan_master.h5", sample="disks", scan_shape=SCAN, detector_shape=DETECTOR, centre="44,51", disk_radius=4, orders=1,
+                        lattice="17,2,-3,16", dose=20, halo_fraction=0.05)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(folder):
+    return sonde.stem.bragg(folder / "scan_master.h5", output=folder / "bragg.h5", png=folder / "bragg.png", hot_pixels="zero")
+
+
+def lists(found, name):
+    return np.split(found[f"bragg/{name}"], found["bragg/offsets"][1:-1].astype(int))
+
+
+def drawn(folder):
+    """(position, disk, row and column) of the nine disks."""
+    with h5py.File(folder / "scan_truth.h5") as truth:
+        g = {name: truth[name][()].ravel() for name in ("g1_x", "g1_y", "g2_x", "g2_y")}
+        beam = truth["beam"][()].reshape(-1, 1, 2)
+    h, k = (each.ravel() for each in np.mgrid[-1:2, -1:2])
+    x, y = (np.outer(g[f"g1_{axis}"], h) + np.outer(g[f"g2_{axis}"], k) for axis in "xy")
+    return beam + np.stack([y, x], -1)
+
+
+def test_every_disk_is_where_the_lattice_puts_it(folder, found):
+    """Deviations scatter by the standard errors that the counts give."""
+    truth, pulls = drawn(folder), []
+    disks = zip(*(lists(found, name) for name in ("qy", "qx", "var_y", "var_x")))
+    for (qy, qx, var_y, var_x), expected in zip(disks, truth, strict=True):
+        distance = np.hypot(qy[:, None] - expected[:, 0], qx[:, None] - expected[:, 1])
+        nearest = distance.argmin(0)
+        assert distance.min(0).max() < 1
+        pulls += [(qy[nearest] - expected[:, 0]) / np.sqrt(var_y[nearest]), (qx[nearest] - expected[:, 1]) / np.sqrt(var_x[nearest])]
+    assert np.size(pulls) == 2 * 9 * 30
+    assert 0.85 < np.std(pulls) < 1.2  # 540 of them: 3 % by chance; counts of neighbours pull a little
+
+
+def test_the_file_is_what_python_gets(folder, found):
+    with h5py.File(folder / "bragg.h5") as file:
+        group = file["bragg"]
+        for name in ("offsets", "valid", "qy", "qx", "intensity", "var_y", "var_x", "vector_map"):
+            np.testing.assert_array_equal(group[name], found[f"bragg/{name}"])
+        assert tuple(group.attrs["scan_shape"]) == SCAN and tuple(group.attrs["detector_shape"]) == DETECTOR
+        assert group.attrs["coordinates"] == "raw"
+        assert json.loads(group.attrs["parameters"])["kernel"] == "ring"
+        assert abs(group.attrs["probe_radius"] - 4) < 0.3
+        assert group["qy"].attrs["units"] == "px" and group["qy"].attrs["frame"] == "detector"
+
+
+def test_an_array_has_the_disks_of_its_file(folder, found):
+    scan = sonde.stem.load(folder / "scan_master.h5", layout="frame", hot_pixels="zero")
+    made = sonde.stem.bragg(np.array(scan.array), hot_pixels="none")
+    for name in ("offsets", "qy", "qx", "intensity"):
+        np.testing.assert_array_equal(made[f"bragg/{name}"], found[f"bragg/{name}"])
+
+
+def test_patterns_without_disks_are_a_result_that_has_not_converged(folder):
+    output = folder / "none.h5"
+    done = subprocess.run([PROGRAM, "stem", "bragg", str(folder / "scan_master.h5"), "-o", str(output), "--min-absolute-intensity", "1e9"],
+                          capture_output=True, text=True)
+    assert done.returncode == 7
+    assert "30 of 30 patterns have no disk" in done.stderr
+    with h5py.File(output) as file:
+        assert file["bragg/qy"].shape == (0,) and not file["bragg/offsets"][()].any()
