@@ -830,7 +830,7 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, p
     ----------
     input : str, default ''
         a scan
-    output : str (FILE.h5|.nc|.npz), default ''
+    output : str (FILE.h5), default ''
         write the disks of every position to this file
     png : str (FILE.png), default ''
         draw the template, the disks of a pattern and those of all patterns into this picture

@@ -52,7 +52,7 @@ struct BraggVectors {
   [[nodiscard]] Contents contents(const std::string& command) const;
 };
 
-/// The vectors of a file that contents() describes, HDF5 or NetCDF-4. The file may hold anything: throws
+/// The vectors of an HDF5 file that contents() describes. The file may hold anything: throws
 /// Error(bad_file) "FILE: damaged: FACT" where sizes, offsets or values contradict each other or the detector, and
 /// "FILE: not a file of Bragg disks" for others.
 [[nodiscard]] BraggVectors read_bragg_vectors(const std::string& path);

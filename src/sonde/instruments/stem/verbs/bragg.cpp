@@ -7,6 +7,7 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/io/png.h"
+#include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/stem/bragg/bragg_result.h"
 #include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
@@ -24,9 +25,8 @@ struct BraggCommandOptions {
   LoadOptions load;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "a scan", .array = true});
-    fields.add(
-        "output", output,
-        {.help = "write the disks of every position to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
+    fields.add("output", output,
+               {.help = "write the disks of every position to this file", .metavar = "FILE.h5", .letter = 'o'});
     fields.add("png", png,
                {.help = "draw the template, the disks of a pattern and those of all patterns into this picture",
                 .metavar = "FILE.png"});
@@ -38,8 +38,9 @@ struct BraggCommandOptions {
 
 /// Everything that can be refused before a frame is read.
 LoadPreview checked(const BraggCommandOptions& options, Run& run) {
-  if (options.png.empty()) run.require_output(options.output);
-  if (!options.output.empty()) require_place(options.output);
+  // Other formats do not keep the attributes of a group, which say what the lists are of.
+  if (options.png.empty()) run.require_output(options.output, {".h5"});
+  if (!options.output.empty()) require_contents_path(options.output, {".h5"});
   if (!options.png.empty()) {
     (void)require_ending(options.png, "pictures", {".png"});
     require_place(options.png);
