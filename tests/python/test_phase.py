@@ -51,6 +51,58 @@ def test_centres_of_mass_are_those_of_numpy(scan):
     np.testing.assert_array_equal(made["com/y"], ((frames * rows).sum((2, 3)) / total).astype(np.float32))
 
 
+def second_moments(frames, threshold=-1):
+    """Centres of mass over pixels above a threshold, and their standard errors, in int64 and float64."""
+    frames = np.where(frames > threshold, frames, 0)
+    total, rows, cols = frames.sum((2, 3)), np.arange(40)[:, None], np.arange(44)
+    made = {"com/sum": total}
+    for axis, places in (("x", cols), ("y", rows)):
+        mean = (frames * places).sum((2, 3)) / total
+        made[f"com/{axis}"] = mean
+        made[f"com/sigma_{axis}"] = np.sqrt((frames * (places - mean[..., None, None]) ** 2).sum((2, 3))) / total
+    return made
+
+
+def test_standard_errors_and_thresholds_are_those_of_numpy(scan):
+    frames = np.asarray(sonde.stem.load(scan, layout="frame").array, dtype=np.int64).reshape(24, 30, 40, 44)
+    for given, threshold in (({}, -1), ({"threshold": "40"}, 40), ({"threshold": "40.5"}, 40), ({"threshold": "0"}, 0)):
+        made = sonde.stem.phase(scan, **given)
+        for name, values in second_moments(frames, threshold).items():
+            np.testing.assert_allclose(made[name], values, rtol=2e-7)  # stored as f32
+    assert made.variables["com/sigma_x"].unit == "px"
+    facts = sonde.stem.phase(scan, threshold="40").facts["phase"]["threshold"]
+    assert facts == {"counts": 40, "found": False, "counts_kept": frames[frames > 40].sum() / frames.sum()}
+
+
+def test_the_automatic_threshold_is_that_of_the_corners(tmp_path):
+    """More frames than are sampled: given again as a number, what was found is the same threshold."""
+    random = np.random.default_rng(8)
+    rows, cols = np.mgrid[:33, :40]
+    rates = 6 + 300 * np.exp(-((rows - 15.2) ** 2 + (cols - 21.4) ** 2) / 30)
+    frames = random.poisson(rates, (22, 25, 33, 40)).astype(np.uint16)
+    np.save(tmp_path / "counts.npy", frames)
+    made = sonde.stem.phase(tmp_path / "counts.npy", units="px", threshold="auto")
+    facts = made.facts["phase"]["threshold"]
+    corners = frames[:, :, [0, 1, 31, 32]][..., [0, 1, 38, 39]].astype(float)
+    mean, sigma = corners.mean(), corners.std()
+    skewness, kurtosis = (((corners - mean) / sigma)**3).mean(), (((corners - mean) / sigma)**4).mean()
+    # Of a sample of 256 frames with 16 such pixels: the errors of its mean and its sigma, and what they have in common.
+    error = sigma * np.sqrt((1 + 3 * skewness + 9 / 4 * (kurtosis - 1)) / (256 * 16))
+    assert facts["found"] and abs(facts["counts"] - (mean + 3 * sigma)) < 5 * error
+    again = sonde.stem.phase(tmp_path / "counts.npy", units="px", threshold=repr(facts["counts"]))
+    for name in ("com/x", "com/y", "com/sum", "com/sigma_x", "phase/icom"):
+        np.testing.assert_array_equal(again[name], made[name])
+
+
+def test_values_that_are_no_counts_have_a_threshold_but_no_standard_error(tmp_path):
+    values = np.random.default_rng(4).normal(3, 2, (5, 6, 8, 9)).astype(np.float32)
+    np.save(tmp_path / "values.npy", values)
+    made = sonde.stem.phase(tmp_path / "values.npy", units="px", threshold="2.5")
+    above = np.where(values > np.float32(2.5), values, 0).astype(float)
+    np.testing.assert_allclose(made["com/x"], (above * np.arange(9)).sum((2, 3)) / above.sum((2, 3)), rtol=2e-7)
+    assert "com/sigma_x" not in made.variables and "noise" not in made.facts["phase"]
+
+
 def test_the_integral_is_that_of_the_normal_equations(scan):
     """Least squares between neighbours, set up anew."""
     made = sonde.stem.phase(scan, rotation=25, transpose=1)

@@ -497,13 +497,13 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
 
 @checked
 def phase(input: Text, *, output: Text | None = None, png: Text | None = None, fit: Text | None = None,
-          min_counts: SupportsFloat | None = None, rotation: Text | None = None, transpose: Text | None = None,
-          convention: Literal["sonde", "py4dstem", "libertem"] | None = None, sign: Literal["auto", "+", "-"] | None = None,
-          rotation_blur: SupportsFloat | None = None, method: Literal["dct", "fourier", "cg", "ricom"] | None = None,
-          regularise: SupportsFloat | None = None, padding: SupportsFloat | None = None, q_highpass: SupportsFloat | None = None,
-          q_lowpass: SupportsFloat | None = None, butterworth_order: SupportsIndex | None = None,
-          weigh_counts: bool | None = None, kernel: SupportsIndex | None = None, kernel_lowest: SupportsFloat | None = None,
-          kernel_highest: SupportsFloat | None = None, normalise: bool | None = None,
+          min_counts: SupportsFloat | None = None, threshold: Text | None = None, rotation: Text | None = None,
+          transpose: Text | None = None, convention: Literal["sonde", "py4dstem", "libertem"] | None = None,
+          sign: Literal["auto", "+", "-"] | None = None, rotation_blur: SupportsFloat | None = None,
+          method: Literal["dct", "fourier", "cg", "ricom"] | None = None, regularise: SupportsFloat | None = None,
+          padding: SupportsFloat | None = None, q_highpass: SupportsFloat | None = None, q_lowpass: SupportsFloat | None = None,
+          butterworth_order: SupportsIndex | None = None, weigh_counts: bool | None = None, kernel: SupportsIndex | None = None,
+          kernel_lowest: SupportsFloat | None = None, kernel_highest: SupportsFloat | None = None, normalise: bool | None = None,
           units: Literal["rad", "cycles", "V", "px"] | None = None, q_pixel: SupportsFloat | None = None,
           scan_shape: Text | None = None, scan_flip: Literal["none", "rows", "cols", "both"] | None = None,
           transpose_scan: bool | None = None, transpose_detector: bool | None = None, allow_incomplete: bool | None = None,
@@ -542,6 +542,8 @@ def phase(input: Text, *, output: Text | None = None, png: Text | None = None, f
         surface through the centres of mass that is taken away; file: a parabola through those of a vacuum scan of the same shape
     min_counts : float in counts, default 1.0
         positions with fewer counts are missing (at least 0, at most 1e+15)
+    threshold : str (none|COUNTS|auto) in counts, default 'none'
+        pixels with up to so many counts count as zero in centres of mass; auto: mean + 3 sigma of the pixels in the corners of the detector, for which all frames are decoded once more
     rotation : str (DEG|auto) in degrees, default 'auto'
         from the axes of the detector to those of the scan, clockwise on a screen; auto: least curl
     transpose : str (0|1|auto), default 'auto'
@@ -647,9 +649,9 @@ def phase(input: Text, *, output: Text | None = None, png: Text | None = None, f
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem phase", input, output=output, png=png, fit=fit, min_counts=min_counts, rotation=rotation,
-                transpose=transpose, convention=convention, sign=sign, rotation_blur=rotation_blur, method=method,
-                regularise=regularise, padding=padding, q_highpass=q_highpass, q_lowpass=q_lowpass,
+    return _run("stem phase", input, output=output, png=png, fit=fit, min_counts=min_counts, threshold=threshold,
+                rotation=rotation, transpose=transpose, convention=convention, sign=sign, rotation_blur=rotation_blur,
+                method=method, regularise=regularise, padding=padding, q_highpass=q_highpass, q_lowpass=q_lowpass,
                 butterworth_order=butterworth_order, weigh_counts=weigh_counts, kernel=kernel, kernel_lowest=kernel_lowest,
                 kernel_highest=kernel_highest, normalise=normalise, units=units, q_pixel=q_pixel, scan_shape=scan_shape,
                 scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,

@@ -25,6 +25,8 @@
 
 namespace sonde::stem {
 
+class Operation;  // of a pass
+
 /// What is certain about the numbers of a loaded scan.
 struct Exactness {
   double stored_largest = 0;                          ///< largest resident value before bad pixels were corrected
@@ -122,12 +124,13 @@ class Dataset {
 /// Throws the errors of open_source, Error(budget) before any work when it does not fit, Error(bad_input) for
 /// impossible bins and regions, Error(bad_file) for broken frames (see --on-error), Error(interrupted).
 /// The resident array lies on `device`, whose budget it is; what a GPU has no kernels for is done by the CPU, and one
-/// of the choices says so.
+/// of the choices says so. Operations of `beside` see every frame as the moments count it, in the same pass, on the
+/// CPU; when frames are decoded again, they start again.
 [[nodiscard]] Dataset load(const std::string& path, const LoadOptions& options, Budget budget,
-                           Device device = Device::cpu());
+                           Device device = Device::cpu(), std::span<Operation* const> beside = {});
 /// The same for a source that is already open; what `options` say of reading has no effect then.
 [[nodiscard]] Dataset load(std::unique_ptr<Source> source, const LoadOptions& options, Budget budget,
-                           Device device = Device::cpu());
+                           Device device = Device::cpu(), std::span<Operation* const> beside = {});
 
 /// What load() would do: opened and validated, nothing decoded.
 struct LoadPreview {

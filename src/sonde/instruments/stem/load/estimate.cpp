@@ -88,7 +88,7 @@ LoadEstimate estimate_load(const LoadSizes& sizes, Index det_bin, Edge edge, Ind
                                                                                  : Destination::none};
   estimate.index_bytes = 24 * static_cast<std::size_t>(sizes.frames);
   estimate.working_bytes =
-      sizes.reading_bytes +
+      sizes.reading_bytes + sizes.beside_bytes +
       load_pass_bytes(pass, resident, sizes.stored, sizes.largest_batch_bytes, sizes.stored_bytes, sizes.workers);
   estimate.predicted_peak_bytes = estimate.resident_bytes + estimate.index_bytes + estimate.working_bytes;
   return estimate;

@@ -28,6 +28,7 @@ struct LoadSizes {
   std::size_t largest_batch_bytes = 0;
   std::size_t reading_bytes = 0;       ///< Source::reading_bytes on all workers
   std::size_t useful_cache_bytes = 0;  ///< of the source
+  std::size_t beside_bytes = 0;        ///< of operations that run beside the load
   int workers = 1;
   /// An element type that the resident values are known to need; without it counts are assumed to fit u16.
   std::optional<DType> needed{};

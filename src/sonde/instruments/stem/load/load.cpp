@@ -153,8 +153,8 @@ Array make_destination(Device device, const PassSettings& settings, const Reside
 /// One scan on its way from the file to a Dataset.
 class Loader {
  public:
-  Loader(Dataset::State& state, std::unique_ptr<Source> source, Device device)
-      : state_(state), source_(*source), stream_(device) {
+  Loader(Dataset::State& state, std::unique_ptr<Source> source, Device device, std::span<Operation* const> beside = {})
+      : state_(state), source_(*source), stream_(device), beside_(beside) {
     state_.source = std::move(source);
   }
 
@@ -226,7 +226,21 @@ class Loader {
     const Stopwatch watch;
     sizes_ = sizes_of(source_, settings.scan, options, budget.available_bytes());
     state_.seconds.index = watch.seconds();
+    sizes_.beside_bytes = beside_bytes();
     return action;
+  }
+
+  /// Of the operations beside the load, with the bin that is asked for.
+  [[nodiscard]] std::size_t beside_bytes() const {
+    const Acquisition& acquisition = source_.acquisition();
+    PassShape shape;
+    shape.detector = DetectorGrid::make(acquisition.rows, acquisition.cols, state_.options.detector_bin().value_or(1),
+                                        state_.options.edge);
+    shape.scan = state_.settings.scan;
+    shape.elements = acquisition.stored;
+    std::size_t bytes = 0;
+    for (const Operation* operation : beside_) bytes += operation->abilities(shape).shared_bytes;
+    return bytes;
   }
 
   void choose(const std::string& what, const std::string& value, std::string because) {
@@ -277,10 +291,10 @@ class Loader {
     state_.array = make_destination(stream_.device(), state_.settings, state_.resident);
     state_.settings.stage = state_.passes == 0 ? "loading" : "loading again";
     if (!stream_.device().is_cpu()) {
-      const auto [way, why] = pass_way(stream_.device(), source_, state_.settings);
+      const auto [way, why] = pass_way(stream_.device(), source_, state_.settings, beside_);
       choose(state_.settings.stage, way, why);
     }
-    LoadResult result = run_load_pass(stream_, source_, state_.settings, state_.resident, state_.array);
+    LoadResult result = run_load_pass(stream_, source_, state_.settings, state_.resident, state_.array, beside_);
     ++state_.passes;
     state_.seconds.add(result.pass.seconds);
     return result;
@@ -410,8 +424,9 @@ class Loader {
       choose("bad pixels", fmt::format("{} found, zero", bad.size()), why);
       return result;
     }
-    // Clipped elements are not what went into the sums, from which they are taken back.
-    if (action == BadPixelAction::zero && own_bins && resident && result.clipped == 0 &&
+    // Clipped elements are not what went into the sums, from which they are taken back. Operations beside the load take
+    // nothing back.
+    if (action == BadPixelAction::zero && own_bins && resident && result.clipped == 0 && beside_.empty() &&
         (!may_narrow || largest_without(result.moments, unexpected) > largest_of_narrower(state_.resident.out))) {
       zero_in_place(unexpected, state_.resident.destination, state_.array, result);
       choose("bad pixels", fmt::format("{} found, zeroed in place", bad.size()), why);
@@ -599,6 +614,7 @@ class Loader {
   Dataset::State& state_;
   Source& source_;
   Stream stream_;  // of the device that the data set lies on
+  std::span<Operation* const> beside_;
   LoadSizes sizes_;
   BadPixelAction asked_ = BadPixelAction::automatic;
   std::vector<std::uint32_t> flagged_bits_;  // of pixels that are bad, but not zeroed
@@ -616,20 +632,22 @@ std::unique_ptr<Source> open_scan(const std::string& path, const LoadOptions& op
   return open_source(path, read);
 }
 
-Dataset load(const std::string& path, const LoadOptions& options, Budget budget, Device device) {
+Dataset load(const std::string& path, const LoadOptions& options, Budget budget, Device device,
+             std::span<Operation* const> beside) {
   const Stopwatch watch;
   std::unique_ptr<Source> source = open_scan(path, options, budget);
   const double validate_s = watch.seconds();
-  Dataset dataset = load(std::move(source), options, std::move(budget), device);
+  Dataset dataset = load(std::move(source), options, std::move(budget), device, beside);
   dataset.state().seconds.validate += validate_s;
   dataset.state().seconds.wall += validate_s;
   return dataset;
 }
 
-Dataset load(std::unique_ptr<Source> source, const LoadOptions& options, Budget budget, Device device) {
+Dataset load(std::unique_ptr<Source> source, const LoadOptions& options, Budget budget, Device device,
+             std::span<Operation* const> beside) {
   return during("loading " + source->acquisition().path, [&] {
     Dataset dataset;
-    Loader(dataset.state(), adapt(std::move(source), options), device).run(options, budget);
+    Loader(dataset.state(), adapt(std::move(source), options), device, beside).run(options, budget);
     return dataset;
   });
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "sonde/instruments/stem/load/device_pass.h"
 #include "sonde/instruments/stem/pass/moment_sums.h"
@@ -31,16 +32,18 @@ void add_to(Array& input_sum, const Array& pattern_sum) {
   for (Index pixel = 0; pixel < input_sum.count(); ++pixel) to[pixel] += from[pixel];
 }
 
-LoadResult run_on_host(Source& source, PassSettings settings, const ResidentSettings& resident, Array& destination) {
+LoadResult run_on_host(Source& source, PassSettings settings, const ResidentSettings& resident, Array& destination,
+                       std::span<Operation* const> beside) {
   settings.sum_stored = !is_plain(settings);
   ResidentElements elements(resident, destination);
   MomentSums sums;
   PatternStatistics statistics;
-  const std::array<Operation*, 3> operations = {&elements, &sums, &statistics};
+  std::vector<Operation*> operations = {&elements, &sums, &statistics};
+  operations.insert(operations.end(), beside.begin(), beside.end());
   LoadResult result;
   result.pass = run_pass(source, settings, operations);
   result.pass.seconds.place += result.pass.operation_s[0];
-  result.pass.seconds.moments += result.pass.operation_s[1] + result.pass.operation_s[2];
+  for (std::size_t i = 1; i < operations.size(); ++i) result.pass.seconds.moments += result.pass.operation_s[i];
   result.moments = moments_from(sums, statistics);
   result.overflow = elements.overflow;
   result.clipped = elements.clipped;
@@ -55,19 +58,22 @@ LoadResult run_on_host(Source& source, PassSettings settings, const ResidentSett
 
 }  // namespace
 
-Choice<std::string> pass_way(Device device, const Source& source, const PassSettings& settings) {
+Choice<std::string> pass_way(Device device, const Source& source, const PassSettings& settings,
+                             std::span<Operation* const> beside) {
   if (device.is_cpu()) return {"decoded and summed on the CPU", "the data set is there"};
-  if (const std::string why = why_not_on_gpu(source, settings); !why.empty())
-    return {"decoded and summed on the CPU, then copied to " + device.name(), why};
+  std::string why_not = why_not_on_gpu(source, settings);
+  if (why_not.empty() && !beside.empty()) why_not = "sums that are taken beside the load have no kernels for a GPU";
+  if (!why_not.empty()) return {"decoded and summed on the CPU, then copied to " + device.name(), why_not};
   if (const std::string why = why_decoded_on_cpu(source); !why.empty())
     return {"decoded on the CPU, summed on " + device.name(), why};
   return {"decoded and summed on " + device.name(), "the data set is there"};
 }
 
 LoadResult run_load_pass(Stream& stream, Source& source, const PassSettings& settings, const ResidentSettings& resident,
-                         Array& destination) {
-  if (stream.device().is_cpu()) return run_on_host(source, settings, resident, destination);
-  if (why_not_on_gpu(source, settings).empty()) return run_device_pass(stream, source, settings, resident, destination);
+                         Array& destination, std::span<Operation* const> beside) {
+  if (stream.device().is_cpu()) return run_on_host(source, settings, resident, destination, beside);
+  if (beside.empty() && why_not_on_gpu(source, settings).empty())
+    return run_device_pass(stream, source, settings, resident, destination);
   const DetectorGrid& grid = settings.detector;
   const Index positions = settings.scan.positions();
   Array host;
@@ -75,7 +81,7 @@ LoadResult run_load_pass(Stream& stream, Source& source, const PassSettings& set
     host = make_frames(Device::cpu(), positions, grid.out_rows, grid.out_cols, resident.out);
   else if (resident.destination == Destination::planes)
     host = make_planes(Device::cpu(), positions, grid.out_rows, grid.out_cols, resident.out);
-  LoadResult result = run_on_host(source, settings, resident, host);
+  LoadResult result = run_on_host(source, settings, resident, host, beside);
   stream.copy(destination.data(), host.data(), host.allocated_bytes());  // one layout on every device
   stream.synchronise();
   return result;

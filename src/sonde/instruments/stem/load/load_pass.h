@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "sonde/engine/array/array.h"
@@ -24,12 +25,15 @@ struct LoadResult {
 
 /// The operations of a load in one pass: moments, pattern statistics, resident elements. They go into `destination`
 /// (made by make_frames or make_planes with type `out`; ignored for Destination::none), which is on the stream's
-/// device, and so are the sums then; pass_way says how. Moments and all else come back to the host.
+/// device, and so are the sums then; pass_way says how. Moments and all else come back to the host. Operations of
+/// `beside` see the same frames, on the host.
 [[nodiscard]] LoadResult run_load_pass(Stream& stream, Source& source, const PassSettings& settings,
-                                       const ResidentSettings& resident, Array& destination);
+                                       const ResidentSettings& resident, Array& destination,
+                                       std::span<Operation* const> beside = {});
 /// Which processor decodes and sums in such a pass, and why: what a GPU has no kernels for is done by the CPU and
 /// copied.
-[[nodiscard]] Choice<std::string> pass_way(Device device, const Source& source, const PassSettings& settings);
+[[nodiscard]] Choice<std::string> pass_way(Device device, const Source& source, const PassSettings& settings,
+                                           std::span<Operation* const> beside = {});
 
 /// Only the elements, into frames of host memory.
 void decode_frames(Source& source, PassSettings settings, ResidentSettings resident, Array& frames);

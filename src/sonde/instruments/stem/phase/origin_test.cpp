@@ -60,9 +60,10 @@ TEST(Origin, OfNothingIsZero) {
 }
 
 TEST(Origin, ASurfaceThatPositionsDoNotDetermineIsRefused) {
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [] { (void)fit_origin(make_field(1, 9), OriginFit::plane); }),
-              ::testing::HasSubstr("9 valid positions do not determine the 3 terms of the origin\n"
-                                   "hint: take a simpler surface, for instance --fit mean"));
+  EXPECT_THAT(
+      sonde::testing::error_of(ErrorKind::bad_input, [] { (void)fit_origin(make_field(1, 9), OriginFit::plane); }),
+      ::testing::HasSubstr("9 valid positions do not determine the 3 terms of the origin\n"
+                           "hint: take a simpler surface, for instance --fit mean"));
 }
 
 // Of a slow field a plane takes part away: the reason for the warning.

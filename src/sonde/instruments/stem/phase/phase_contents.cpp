@@ -48,6 +48,10 @@ Contents phase_contents(const PhaseResult& result, const std::string& command) {
   contents.attribute("schema", std::string("sonde.stem.phase/1"));
   add("com/x", centres.x, "px", "detector");
   add("com/y", centres.y, "px", "detector");
+  if (!result.errors.x.empty()) {
+    add("com/sigma_x", result.errors.x, "px", "detector");
+    add("com/sigma_y", result.errors.y, "px", "detector");
+  }
   describe("com/sum", Array::from(centres.counts, shape), "counts", "detector");
   describe("com/valid", Array::from(centres.valid, shape), "", "scan");
   add("com/origin_x", origin_x, "px", "detector");

@@ -10,6 +10,7 @@ namespace sonde::stem {
 
 /// The maps of a result as (scan row, scan column), f32 but for counts and flags:
 ///   com/x, com/y         centres of mass, px of the detector as loaded; com/sum counts; com/valid
+///   com/sigma_x, com/sigma_y  their standard errors where values are counts
 ///   field/x, field/y     deflections along the scan, with their magnitude and angle (rad, from +x towards +y)
 ///   field/curl, field/divergence
 ///   phase/icom           the phase; phase/complete: 0 where ricom lacks neighbours

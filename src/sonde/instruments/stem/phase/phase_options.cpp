@@ -33,6 +33,17 @@ std::optional<bool> parse_transpose(std::string_view text, std::string_view wher
   return text == "1";
 }
 
+/// "none", "auto" or counts.
+CentreThreshold parse_threshold(std::string_view text, std::string_view where) {
+  if (text == "none") return {};
+  if (text == "auto") return {.automatic = true};
+  double counts = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), counts);
+  if (problem != std::errc() || end != text.data() + text.size() || !(counts >= 0 && counts <= 1e15))
+    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\"; expected none, auto, or 0 or more counts", where, text));
+  return {.counts = counts};
+}
+
 OriginFit parse_fit(std::string_view text, std::string_view where) {
   if (text == "none") return OriginFit::none;
   if (text == "mean") return OriginFit::mean;
@@ -59,6 +70,12 @@ void PhaseOptions::describe(Fields& fields) {
               .check = check_text<parse_fit>});
   fields.add("min_counts", min_counts,
              {.help = "positions with fewer counts are missing", .unit = "counts", .min = 0, .max = 1e15});
+  fields.add("threshold", threshold,
+             {.help = "pixels with up to so many counts count as zero in centres of mass; auto: mean + 3 sigma of the "
+                      "pixels in the corners of the detector, for which all frames are decoded once more",
+              .unit = "counts",
+              .metavar = "none|COUNTS|auto",
+              .check = check_text<parse_threshold>});
   fields.heading("How the detector is turned to the scan");
   fields.add("rotation", rotation,
              {.help = "from the axes of the detector to those of the scan, clockwise on a screen; auto: least curl",
@@ -129,6 +146,8 @@ OriginFit PhaseOptions::origin_fit() const { return parse_fit(fit, setting("fit"
 std::string PhaseOptions::reference() const {
   return fit.starts_with(file_prefix) ? fit.substr(file_prefix.size()) : std::string();
 }
+
+CentreThreshold PhaseOptions::centre_threshold() const { return parse_threshold(threshold, setting("threshold")); }
 
 RotationRequest PhaseOptions::rotation_request() const {
   RotationRequest request{.contrast = sign, .blur = rotation_blur};

@@ -17,11 +17,18 @@ namespace sonde::stem {
 /// scan steps, without any calibration.
 enum class PhaseUnit { rad, cycles, volts, px };
 
+/// From which value on pixels count in a centre of mass.
+struct CentreThreshold {
+  bool automatic = false;          ///< found in the corners of the detector
+  std::optional<double> counts{};  ///< pixels up to it count as zero; none: all count
+};
+
 /// How the phase of a scan is made. Texts are read when the work begins.
 struct PhaseOptions {
   // Where deflections are measured from
   std::string fit = "mean";
   double min_counts = 1;
+  std::string threshold = "none";
   // How the detector is turned
   std::string rotation = "auto", transpose = "auto";
   Convention convention = Convention::sonde;
@@ -47,6 +54,7 @@ struct PhaseOptions {
   [[nodiscard]] OriginFit origin_fit() const;
   /// The reference scan of `fit`, "file:SCAN"; empty: none.
   [[nodiscard]] std::string reference() const;
+  [[nodiscard]] CentreThreshold centre_threshold() const;
   /// What `rotation`, `transpose` and `convention` say together. Throws Error(usage) where the convention of LiberTEM
   /// has an angle without its flip.
   [[nodiscard]] RotationRequest rotation_request() const;

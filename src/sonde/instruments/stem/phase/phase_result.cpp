@@ -13,7 +13,6 @@
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/math/wavelength.h"
 #include "sonde/instruments/stem/phase/ricom.h"
-#include "sonde/instruments/stem/results/moment_images.h"
 #include "sonde/instruments/stem/results/provenance.h"
 
 namespace sonde::stem {
@@ -22,7 +21,7 @@ namespace {
 constexpr double two_pi = 2 * std::numbers::pi, degrees = 180 / std::numbers::pi;
 
 // Judgements of the report. Noise gives a confidence near 0 and curl 1/2; simulated scans of atoms 0.95 and 0.03.
-constexpr double low_confidence = 0.3, much_curl = 0.3;
+constexpr double low_confidence = 0.3, much_curl = 0.3, much_noise = 0.5;
 constexpr double sure = 3;                  // standard errors
 constexpr double least_turn = 2 / degrees;  // rotations nearer than this to that of least curl are not doubted
 
@@ -137,13 +136,29 @@ void doubt_given(const RotationRequest& request, PhaseResult& result) {
   }
 }
 
+/// What may have made the rotation uncertain.
+std::string cause_of_doubt(const std::optional<CountingNoise>& noise) {
+  if (!noise) return "deflections are little more than noise, or the scan is too small";
+  if (noise->share > much_noise)
+    return fmt::format("{:.0f} % of the squared deflections is noise of the counts", 100 * noise->share);
+  return fmt::format(
+      "noise of the counts is only {:.0f} % of the squared deflections: the scan is too small, or the "
+      "deflections are not those of a phase",
+      100 * noise->share);
+}
+
 void doubt_found(const RotationRequest& request, PhaseResult& result) {
   const ScanRotation& found = result.rotation;
   if (!(request.rotation && request.transpose) && found.confidence < low_confidence)
     result.warnings.push_back(
-        fmt::format("the rotation is not certain: confidence {:.2f}; deflections are little more than noise, or the "
-                    "scan is too small. Give {} and {} of another scan of this microscope",
-                    found.confidence, setting("rotation"), setting("transpose")));
+        fmt::format("the rotation is not certain: confidence {:.2f}; {}. Give {} and {} of another scan of this "
+                    "microscope",
+                    found.confidence, cause_of_doubt(result.noise), setting("rotation"), setting("transpose")));
+  else if (result.noise && result.noise->share > much_noise)
+    result.warnings.push_back(
+        fmt::format("{:.0f} % of the squared deflections is noise of the counts, which the integral turns into slow "
+                    "waves; more counts or {} reduce it",
+                    100 * result.noise->share, setting("scan_bin", "2")));
   if (!request.rotation && request.contrast == Contrast::automatic &&
       std::abs(found.skewness) < sure * found.skewness_error)
     result.warnings.push_back(
@@ -226,27 +241,6 @@ PhaseScale phase_scale(const std::string& path, const Calibration& calibration, 
   return scale;
 }
 
-VectorField centre_field(const Dataset& dataset, double min_counts) {
-  const Shape shape = dataset.shape();
-  VectorField field = make_field(shape[0], shape[1]);
-  const Array rows = centre_of_mass(dataset, true), cols = centre_of_mass(dataset, false);
-  const Array& total = dataset.moments().total;
-  for (Index i = 0; i < field.positions(); ++i) {
-    const auto here = static_cast<std::size_t>(i);
-    field.x[here] = static_cast<const double*>(cols.data())[i];
-    field.y[here] = static_cast<const double*>(rows.data())[i];
-    field.counts[here] = total.dtype() == DType::u64
-                             ? static_cast<double>(static_cast<const std::uint64_t*>(total.data())[i])
-                             : static_cast<const double*>(total.data())[i];
-    if (dataset.valid()[here] != 0 && field.counts[here] > 0 && field.counts[here] >= min_counts &&
-        std::isfinite(field.x[here]) && std::isfinite(field.y[here]))
-      continue;
-    field.valid[here] = 0;
-    field.x[here] = field.y[here] = std::numeric_limits<double>::quiet_NaN();
-  }
-  return field;
-}
-
 double PhaseResult::missing_share() const {
   return static_cast<double>(centres.missing()) / static_cast<double>(centres.positions());
 }
@@ -263,7 +257,7 @@ std::vector<std::string> PhaseResult::lines() const {
   }();
   const LeastCurl& least = rotation.transpose ? rotation.transposed : rotation.straight;
   const char* transposed = rotation.transpose ? "transposed" : "not transposed";
-  return {
+  std::vector<std::string> lines = {
       rotation.given
           ? fmt::format("rotation  {:.2f} degrees as given, {}; least curl at {:.2f} +/- {:.2f} or half a turn from it",
                         rotation.rotation * degrees, transposed, least.rotation * degrees,
@@ -273,8 +267,17 @@ std::vector<std::string> PhaseResult::lines() const {
       fmt::format("sanity    confidence {:.2f}, curl {:.1f} % of curl and divergence, skewness {:+.2f} +/- {:.2f}, "
                   "{:.1f} % of positions missing",
                   rotation.confidence, 100 * rotation.curl, rotation.skewness, rotation.skewness_error,
-                  100 * missing_share()),
-      fmt::format("phase     {:.4g} to {:.4g} {}", low, high, scale.phase_unit())};
+                  100 * missing_share())};
+  if (noise)
+    lines.push_back(
+        fmt::format("noise     counts scatter centres by {:.2g} px (median), deflections are {:.2g} px (rms)",
+                    noise->median_px, noise->deflection_px));
+  if (errors.threshold)
+    lines.push_back(fmt::format("threshold {:.4g} counts{}, pixels above have {:.1f} % of all counts",
+                                *errors.threshold, errors.found_threshold ? " from the corners of the detector" : "",
+                                100 * errors.counts_kept));
+  lines.push_back(fmt::format("phase     {:.4g} to {:.4g} {}", low, high, scale.phase_unit()));
+  return lines;
 }
 
 Value PhaseResult::to_value() const {
@@ -303,6 +306,16 @@ Value PhaseResult::to_value() const {
   measured_from["y"] = Value::list();
   for (const double term : origin.x) measured_from["x"].push_back(term);
   for (const double term : origin.y) measured_from["y"].push_back(term);
+  if (noise) {
+    value["noise"]["median_px"] = noise->median_px;
+    value["noise"]["deflection_px"] = noise->deflection_px;
+    value["noise"]["share"] = noise->share;
+  }
+  if (errors.threshold) {
+    value["threshold"]["counts"] = *errors.threshold;
+    value["threshold"]["found"] = errors.found_threshold;
+    value["threshold"]["counts_kept"] = errors.counts_kept;
+  }
   value["positions"] = centres.positions();
   value["missing"] = centres.missing();
   value["iterations"] = iterations;
@@ -311,7 +324,7 @@ Value PhaseResult::to_value() const {
 }
 
 PhaseResult make_phase(VectorField centres, const PhaseScale& scale, const PhaseOptions& options,
-                       const std::optional<VectorField>& reference) {
+                       const std::optional<VectorField>& reference, CentreErrors errors) {
   if (reference && (reference->rows != centres.rows || reference->cols != centres.cols))
     throw Error(ErrorKind::bad_input, fmt::format("the reference has {} x {} positions, the scan {} x {}",
                                                   reference->rows, reference->cols, centres.rows, centres.cols))
@@ -322,9 +335,10 @@ PhaseResult make_phase(VectorField centres, const PhaseScale& scale, const Phase
         .hint("lower " + setting("min_counts"));
   centres.step_row = scale.step_row;
   centres.step_col = scale.step_col;
-  PhaseResult result{.scale = scale, .options = options, .centres = std::move(centres)};
+  PhaseResult result{.scale = scale, .options = options, .centres = std::move(centres), .errors = std::move(errors)};
   result.origin = fit_origin(reference ? *reference : result.centres, options.origin_fit());
   const VectorField deflections = measured_from(result.centres, result.origin);
+  result.noise = counting_noise(deflections, result.errors);
   const RotationRequest request = options.rotation_request();
   result.rotation = find_rotation(deflections, request);
   result.field = turned(deflections, result.rotation.rotation, result.rotation.transpose, scale.pixel);

@@ -8,6 +8,7 @@
 
 #include "sonde/engine/options/value.h"
 #include "sonde/instruments/stem/load/dataset.h"
+#include "sonde/instruments/stem/phase/centres.h"
 #include "sonde/instruments/stem/phase/origin.h"
 #include "sonde/instruments/stem/phase/phase_options.h"
 #include "sonde/instruments/stem/phase/rotation.h"
@@ -35,15 +36,13 @@ struct PhaseScale {
 [[nodiscard]] PhaseScale phase_scale(const std::string& path, const Calibration& calibration, Index det_bin,
                                      Index scan_bin, const PhaseOptions& options);
 
-/// The centres of mass of a scan, first moments over totals, in pixels of the detector as loaded. Positions without a
-/// frame, without counts or with fewer than `min_counts` are missing.
-[[nodiscard]] VectorField centre_field(const Dataset& dataset, double min_counts);
-
 /// All that is made of the centres of mass of a scan.
 struct PhaseResult {
   PhaseScale scale;
   PhaseOptions options;  ///< that it was made with
   VectorField centres;   ///< px, along the detector
+  CentreErrors errors{};
+  std::optional<CountingNoise> noise{};  ///< of counts only
   Origin origin{};
   ScanRotation rotation{};
   VectorField field{};  ///< along the scan, in units of PhaseScale::field_unit()
@@ -54,14 +53,15 @@ struct PhaseResult {
   std::vector<std::string> warnings{};   ///< what should not be trusted, the most likely cause first
 
   [[nodiscard]] double missing_share() const;
-  /// Rotation, confidence, curl, skewness and missing positions: what shows whether the result makes sense.
+  /// Rotation, confidence, curl, skewness, missing positions and noise: what shows whether the result makes sense.
   [[nodiscard]] std::vector<std::string> lines() const;
   [[nodiscard]] Value to_value() const;
 };
 
-/// Origin, rotation, derivatives and integral. `reference`: the centres of a vacuum scan, for `fit` file. Throws
+/// Origin, rotation, derivatives and integral. `reference`: the centres of a vacuum scan, for `fit` file; `errors`: of
+/// the centres, where they are known. Throws
 /// Error(bad_input) when shapes differ or fewer than 2 positions are valid.
 [[nodiscard]] PhaseResult make_phase(VectorField centres, const PhaseScale& scale, const PhaseOptions& options,
-                                     const std::optional<VectorField>& reference = {});
+                                     const std::optional<VectorField>& reference = {}, CentreErrors errors = {});
 
 }  // namespace sonde::stem

@@ -63,7 +63,8 @@ double range_of(const std::vector<double>& values) {
 }
 
 std::string refused(Calibration calibration, PhaseOptions options = {}) {
-  return testing::error_of(ErrorKind::bad_input, [&] { (void)phase_scale("scan.h5", calibration, 1, 1, options); });
+  return sonde::testing::error_of(ErrorKind::bad_input,
+                                  [&] { (void)phase_scale("scan.h5", calibration, 1, 1, options); });
 }
 
 TEST(PhaseScale, BinsWidenPixelsAndSteps) {
@@ -139,7 +140,7 @@ TEST(PhaseResult, NamesAnInvertedContrast) {
 TEST(PhaseResult, RotationsOfOtherProgramsAreThoseOfThisOne) {
   EXPECT_THAT(warnings_of({.rotation = "-30", .transpose = "0", .convention = Convention::py4dstem}), IsEmpty());
   EXPECT_THAT(warnings_of({.rotation = "30", .transpose = "0", .convention = Convention::libertem}), IsEmpty());
-  EXPECT_THAT(testing::error_of(
+  EXPECT_THAT(sonde::testing::error_of(
                   ErrorKind::usage,
                   [] { (void)PhaseOptions{.rotation = "30", .convention = Convention::libertem}.rotation_request(); }),
               HasSubstr("give --transpose 0 or --transpose 1, which is flip_y, too"));
@@ -153,6 +154,66 @@ TEST(PhaseResult, SaysThatNoiseHasNoRotation) {
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_THAT(warnings[0], HasSubstr("the rotation is not certain: confidence 0."));
   EXPECT_THAT(warnings[1], HasSubstr("hills and valleys of the phase may be exchanged"));
+}
+
+/// The waves with the scatter of so many counts, and its standard errors.
+PhaseResult result_with_counts(double counts, const PhaseOptions& options = {}) {
+  CentreErrors errors{.x = turned_waves().sigma_x, .y = turned_waves().sigma_y};
+  for (std::vector<double>* sigma : {&errors.x, &errors.y})
+    for (double& value : *sigma) value /= std::sqrt(counts);
+  return make_phase(with_counts(turned_waves(), counts, 11), phase_scale("scan.h5", full_calibration(), 1, 1, options),
+                    options, {}, errors);
+}
+
+TEST(PhaseResult, SaysHowFarCountsScatterTheCentres) {
+  const PhaseResult result = result_with_counts(1e6);
+  ASSERT_TRUE(result.noise.has_value());
+  EXPECT_THAT(result.lines().at(2), ::testing::MatchesRegex("noise     counts scatter centres by 0\\.[0-9]+ px "
+                                                            "\\(median\\), deflections are 0\\.[0-9]+ px \\(rms\\)"));
+  EXPECT_LT(result.noise->share, 0.01);
+  EXPECT_THAT(result.warnings, IsEmpty());
+  EXPECT_EQ(result.to_value()["noise"]["share"], result.noise->share);
+  // The least counts with which the phase is half noise.
+  const double counts = 1e6 * result.noise->share;
+  EXPECT_NEAR(result_with_counts(counts).noise->share, 0.5, 0.05);
+}
+
+TEST(PhaseResult, NamesTheNoiseOfCounts) {
+  const double counts = 1e6 * result_with_counts(1e6).noise->share / 4;  // four times as much noise as signal
+  const PhaseResult result = result_with_counts(counts, {.rotation = "30", .transpose = "0"});
+  ASSERT_EQ(result.warnings.size(), 1U);
+  EXPECT_THAT(result.warnings[0],
+              ::testing::MatchesRegex("(7[7-9]|8[0-3]) % of the squared deflections is noise of the "
+                                      "counts, which the integral turns into slow waves; .*"));
+}
+
+TEST(PhaseResult, NoiseOfCountsIsACauseOfAnUncertainRotation) {
+  VectorField centres = make_field(20, 25);
+  draw_normal({4, 0}, centres.x);
+  draw_normal({4, 1}, centres.y);
+  const auto first_warning = [&](double sigma) {
+    const std::vector<double> errors(centres.x.size(), sigma);
+    return make_phase(centres, phase_scale("scan.h5", full_calibration(), 1, 1, {}), {}, {}, {.x = errors, .y = errors})
+        .warnings.at(0);
+  };
+  EXPECT_THAT(first_warning(1), HasSubstr("% of the squared deflections is noise of the counts. Give"));
+  EXPECT_THAT(first_warning(0.1),
+              HasSubstr("noise of the counts is only 1 % of the squared deflections: the scan is too "
+                        "small, or the deflections are not those of a phase. Give"));
+}
+
+TEST(PhaseResult, NamesTheThreshold) {
+  const PhaseOptions options;
+  const auto threshold_line = [&](CentreErrors errors) {
+    return make_phase(turned_waves().centres, phase_scale("scan.h5", full_calibration(), 1, 1, options), options, {},
+                      std::move(errors))
+        .lines()
+        .at(2);
+  };
+  EXPECT_EQ(threshold_line({.threshold = 12.5, .counts_kept = 0.875}),
+            "threshold 12.5 counts, pixels above have 87.5 % of all counts");
+  EXPECT_EQ(threshold_line({.threshold = 3, .found_threshold = true}),
+            "threshold 3 counts from the corners of the detector, pixels above have 100.0 % of all counts");
 }
 
 TEST(PhaseResult, WarnsOfFitsThatTakeTheSpecimenAway) {
@@ -198,15 +259,15 @@ TEST(PhaseResult, DescanOfAReferenceIsTakenAway) {
   const PhaseScale scale = phase_scale("scan.h5", full_calibration(), 1, 1, options);
   const PhaseResult found = make_phase(centres, scale, options, vacuum), clean = phase_of({.fit = "none"});
   for (std::size_t i = 0; i < clean.phase.size(); ++i) ASSERT_NEAR(found.phase[i], clean.phase[i], 1e-9) << i;
-  EXPECT_THAT(
-      testing::error_of(ErrorKind::bad_input, [&] { (void)make_phase(centres, scale, options, make_field(5, 6)); }),
-      HasSubstr("the reference has 5 x 6 positions, the scan 22 x 27"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [&] { (void)make_phase(centres, scale, options, make_field(5, 6)); }),
+              HasSubstr("the reference has 5 x 6 positions, the scan 22 x 27"));
 }
 
 TEST(PhaseResult, NeedsTwoPositions) {
   VectorField centres = make_field(3, 4);
   centres.valid.assign(12, 0);
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)phase_of({}, centres); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)phase_of({}, centres); }),
               HasSubstr("0 of 12 positions have counts; a phase needs 2 or more\nhint: lower --min-counts"));
 }
 
@@ -227,6 +288,19 @@ TEST(PhaseContents, MapsSayWhatTheyAre) {
   }
 }
 
+TEST(PhaseContents, HasStandardErrorsOfCounts) {
+  EXPECT_EQ(phase_contents(phase_of({}), "sonde stem phase").find("com/sigma_x"), nullptr);
+  const PhaseResult result = result_with_counts(1e6);
+  const Contents contents = phase_contents(result, "sonde stem phase");
+  for (const auto& [name, errors] :
+       {std::pair("com/sigma_x", &result.errors.x), std::pair("com/sigma_y", &result.errors.y)}) {
+    const Contents::Variable* variable = contents.find(name);
+    ASSERT_NE(variable, nullptr);
+    EXPECT_EQ(variable->unit(), "px");
+    EXPECT_EQ((variable->values.view<float, 2>()(3, 4)), static_cast<float>((*errors)[3 * 27 + 4]));
+  }
+}
+
 TEST(PhasePicture, HasFourPanelsAlsoWithGaps) {
   VectorField centres = turned_waves().centres;
   centres.valid[100] = 0;
@@ -242,11 +316,12 @@ TEST(PhaseOptionsTexts, AreChecked) {
   Fields fields(options);
   for (const auto& [key, text, message] :
        {std::tuple("fit", "cubic", "expected none, mean, plane, parabola or file:SCAN"),
+        std::tuple("threshold", "-1", "expected none, auto, or 0 or more counts"),
         std::tuple("rotation", "north", "expected auto, or degrees from -360 to 360"),
         std::tuple("transpose", "yes", "expected auto, 0 or 1")})
     EXPECT_THAT(
-        testing::error_of(ErrorKind::usage,
-                          [&, key = key, text = text] { fields.assign_text(key, text, "--" + std::string(key)); }),
+        sonde::testing::error_of(
+            ErrorKind::usage, [&, key = key, text = text] { fields.assign_text(key, text, "--" + std::string(key)); }),
         HasSubstr(message));
 }
 
@@ -256,7 +331,7 @@ TEST(PhaseOptionsTexts, ABandThatLetsNothingPassIsRefused) {
   options.kernel_highest = 5;
   options.check();
   options.kernel_highest = 2;
-  EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { options.check(); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { options.check(); }),
               HasSubstr("no frequency of the kernel is above 2 and up to 2"));
 }
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
@@ -9,6 +11,9 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/io/png.h"
+#include "sonde/instruments/stem/load/visit_frames.h"
+#include "sonde/instruments/stem/phase/centres.h"
+#include "sonde/instruments/stem/phase/corner_noise.h"
 #include "sonde/instruments/stem/phase/phase_contents.h"
 #include "sonde/instruments/stem/phase/phase_picture.h"
 #include "sonde/instruments/stem/phase/phase_result.h"
@@ -48,10 +53,38 @@ void check(const PhaseCommandOptions& options, Run& run) {
   require_place(options.png);
 }
 
+/// A scan with its centres of mass. Their errors and a given threshold cost no other pass over the frames; one that is
+/// found does.
+struct MeasuredScan {
+  Dataset dataset;
+  Centres centres;
+};
+
+bool has_counts(const LoadPreview& preview) { return !is_float(preview.acquisition.stored); }
+
+MeasuredScan measure(const std::string& input, const PhaseCommandOptions& options, bool counts, Run& run) {
+  const CentreThreshold threshold = options.phase.centre_threshold();
+  CentreSums sums(threshold.counts);
+  Operation* const operation = &sums;
+  const std::span<Operation* const> operations(&operation, 1);
+  const bool beside = !threshold.automatic && (counts || threshold.counts);
+  MeasuredScan scan{load_input(input, options.load, run, beside ? operations : std::span<Operation* const>()), {}};
+  if (threshold.automatic) {
+    sums = CentreSums(corner_noise(scan.dataset).threshold());
+    visit_frames(scan.dataset, "centres of mass", operations);
+  }
+  if (beside || threshold.automatic)
+    scan.centres = centres_of(scan.dataset, sums, options.phase.min_counts);
+  else
+    scan.centres.field = centre_field(scan.dataset, options.phase.min_counts);
+  scan.centres.errors.found_threshold = threshold.automatic;
+  return scan;
+}
+
 std::optional<VectorField> reference_centres(const PhaseCommandOptions& options, Run& run) {
-  if (options.phase.reference().empty()) return std::nullopt;
-  const Dataset reference = load_input(options.phase.reference(), options.load, run);
-  return centre_field(reference, options.phase.min_counts);
+  const std::string input = options.phase.reference();
+  if (input.empty()) return std::nullopt;
+  return measure(input, options, has_counts(preview_input(input, options.load, run)), run).centres.field;
 }
 
 void run_phase(const PhaseCommandOptions& options, Run& run) {
@@ -65,18 +98,23 @@ void run_phase(const PhaseCommandOptions& options, Run& run) {
     if (!file.empty()) require_not_input(file, preview.acquisition);
   if (run.dry_run()) {
     run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
-    run.show_memory(preview.estimate.memory(), run.budget());
+    MemoryPlan plan = preview.estimate.memory();
+    const auto sums = static_cast<std::size_t>(preview.sizes.scan_rows * preview.sizes.scan_cols) * 5 * sizeof(double);
+    plan.add("centres of mass", sums, "sums by position");
+    plan.peak_bytes += sums;
+    run.show_memory(plan, run.budget());
     return;
   }
-  const Dataset dataset = load_input(options.input, options.load, run);
+  MeasuredScan scan = measure(options.input, options, has_counts(preview), run);
+  const Dataset& dataset = scan.dataset;
   say_result(run, dataset);
   report_load(run, dataset);
   const std::optional<VectorField> reference = reference_centres(options, run);
   auto phase = run.report().phase("phase");
-  const PhaseResult result = make_phase(centre_field(dataset, options.phase.min_counts),
+  const PhaseResult result = make_phase(std::move(scan.centres.field),
                                         phase_scale(dataset.acquisition().path, dataset.calibration(),
                                                     dataset.det_bin(), dataset.scan_bin(), options.phase),
-                                        options.phase, reference);
+                                        options.phase, reference, std::move(scan.centres.errors));
   phase.end();
   run.results()["phase"] = result.to_value();
   for (const std::string& line : result.lines()) run.say(line);

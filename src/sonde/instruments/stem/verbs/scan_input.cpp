@@ -23,9 +23,9 @@ std::unique_ptr<Source> open_input(const std::string& input, const LoadOptions& 
   return open_scan(input, options, run.budget());
 }
 
-Dataset load_input(const std::string& input, const LoadOptions& options, Run& run) {
-  if (!run.array(input)) return load(input, options, run.budget(), run.device());
-  return load(open_input(input, options, run), options, run.budget(), run.device());
+Dataset load_input(const std::string& input, const LoadOptions& options, Run& run, std::span<Operation* const> beside) {
+  if (!run.array(input)) return load(input, options, run.budget(), run.device(), beside);
+  return load(open_input(input, options, run), options, run.budget(), run.device(), beside);
 }
 
 LoadPreview preview_input(const std::string& input, const LoadOptions& options, Run& run) {

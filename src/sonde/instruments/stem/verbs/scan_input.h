@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ namespace sonde::stem {
 [[nodiscard]] std::unique_ptr<Source> open_input(const std::string& input, const LoadOptions& options, Run& run);
 
 /// load() and preview_load() of an input.
-[[nodiscard]] Dataset load_input(const std::string& input, const LoadOptions& options, Run& run);
+[[nodiscard]] Dataset load_input(const std::string& input, const LoadOptions& options, Run& run,
+                                 std::span<Operation* const> beside = {});
 [[nodiscard]] LoadPreview preview_input(const std::string& input, const LoadOptions& options, Run& run);
 
 }  // namespace sonde::stem
