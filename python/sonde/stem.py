@@ -35,7 +35,7 @@ from ._verbs.stem import strain
 from .errors import Error, outside
 
 __all__ = ["Centre", "Dataset", "Moments", "ScanShift", "Series", "SeriesCentre", "SeriesItem", "VirtualImager", "bragg", "centre", "convert", "crystal", "from_array",
-           "from_dlpack", "image", "info", "load", "load_folder", "memory", "moments", "orient", "pattern", "phase", "radial", "simulate", "strain",
+           "from_dlpack", "image", "info", "load", "load_folder", "map", "memory", "moments", "orient", "pattern", "phase", "radial", "simulate", "strain",
            "validate"]
 
 Image = npt.NDArray[Any]
@@ -711,6 +711,80 @@ def convert(scan: Dataset | Path, output: Path, *, progress: Progress | None = N
         options["hot_pixels"] = "none"
     with load(scan, progress=progress, **options) as dataset:
         return dataset.convert(output, progress=progress)
+
+
+@takes_options_of("load")
+def map(scan: Dataset | Path, function: Callable[[Image, npt.NDArray[np.int64]], Any], *, frames: int | None = None, progress: Progress | None = None,
+        **options: Unpack[LoadKeywords]) -> Image | None:
+    """Calls a function of your own with all frames of a scan, some at a time.
+
+    While the function works, other cores decode the next frames and take bad pixels out. It runs on the thread that called
+    ``map``, so it need not be safe for several threads. Its exceptions and Ctrl-C end the work and are passed on.
+
+    Parameters
+    ----------
+    scan : Dataset or path
+        A file is loaded with ``options`` and not held.
+    function : callable
+        ``function(patterns, positions)``: ``patterns`` are (n, rows, cols), copies of its own; ``positions`` are n numbers
+        scan row * scan columns + scan column. They come in any order, each position once; one without a frame is zero.
+        It returns an array of n values, or of n arrays of one shape, or always None. It cannot read this data set.
+    frames : int, optional
+        The most patterns at a time, 16 or more; else 128, or as many as take 64 MiB.
+    progress : callable, optional
+        See :data:`Progress`.
+    **options
+        The settings of :func:`load`, for a file.
+
+    Returns
+    -------
+    numpy.ndarray or None
+        What the function returned, as (scan rows, scan cols, ...).
+
+    Raises
+    ------
+    sonde.Error
+        What :func:`load` raises, and of kind ``bad_input`` when results do not fit together.
+    """
+    if isinstance(scan, Dataset):
+        if options:
+            _sonde.raise_error("usage", f"map(): a data set is loaded already, but {', '.join(options)} given",
+                               "give the file instead, or leave them out")
+        return _map(scan, function, frames, progress)
+    if options.get("layout") in (None, "auto") and options.get("det_bin") != "auto":
+        options["layout"] = "file"  # frames are not held
+    with load(scan, progress=progress, **options) as dataset:
+        return _map(dataset, function, frames, progress)
+
+
+def _map(dataset: Dataset, function: Callable[[Image, npt.NDArray[np.int64]], Any], frames: int | None, progress: Progress | None) -> Image | None:
+    scan_rows, scan_cols, rows, cols = dataset.shape
+    if frames is None:
+        frames = min(128, max(16, 2**26 // (rows * cols * dataset.dtype.itemsize)))
+    made: Image | None = None
+    gave_none = False
+
+    def take(patterns: Image, positions: npt.NDArray[np.int64]) -> None:
+        nonlocal made, gave_none
+        given = function(patterns, positions)
+        if given is None and made is None:
+            gave_none = True
+            return
+        values = np.asarray(given)
+        if gave_none or given is None:
+            _sonde.raise_error("bad_input", "map(): the function returned None for some frames and values for others", "")
+        if values.shape[:1] != positions.shape or (made is not None and values.shape[1:] != made.shape[1:]):
+            expected = ("...",) if made is None else made.shape[1:]
+            _sonde.raise_error("bad_input", f"map(): the function returned shape {values.shape} for {len(positions)} frames; "
+                               f"expected ({', '.join(str(each) for each in (len(positions), *expected))})", "")
+        if made is None:
+            made = np.empty((scan_rows * scan_cols, *values.shape[1:]), values.dtype)
+        elif made.dtype != values.dtype:
+            made = made.astype(np.result_type(made, values))
+        made[positions] = values
+
+    dataset._viewed().map(take, index(frames), progress)
+    return None if made is None else made.reshape(scan_rows, scan_cols, *made.shape[1:])
 
 
 def _paths(path: Path | Sequence[Path]) -> list[str]:

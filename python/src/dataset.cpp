@@ -3,13 +3,17 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "convert.h"
 #include "dlpack.h"
 #include "masks.h"
 #include "scan.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/report/progress.h"
+#include "sonde/instruments/stem/load/frame_queue.h"
 #include "sonde/instruments/stem/load/missing_values.h"
 #include "sonde/instruments/stem/results/convert.h"
 #include "sonde/instruments/stem/results/depiction.h"
@@ -158,6 +162,39 @@ py::object convert_to(Scan& scan, const std::string& path, const py::object& pro
   }));
 }
 
+/// Calls function(frames, positions) with copies of some frames at a time, on the thread that called. An exception of
+/// the function ends the pass and is passed on.
+void map_frames(Scan& scan, const py::object& function, Index frames, const py::object& progress) {
+  const Scan::Use use = scan.call();
+  const Scan::Mapping mapping(scan);
+  const stem::Dataset& dataset = scan.dataset();
+  std::optional<py::error_already_set> failure;
+  const auto call = [&](stem::FrameQueue::Block& block) {
+    try {
+      const py::array_t<Index> positions(std::ssize(block.positions), block.positions.data());
+      function(to_numpy(std::move(block.frames)), positions);
+    } catch (py::error_already_set& error) {
+      failure.emplace(error);
+      throw Error(ErrorKind::interrupted, "the function failed");
+    }
+  };
+  try {
+    Work(progress, scan.files()).run([&] {
+      stem::FrameQueue queue(dataset, frames);
+      ProgressMeter meter("frames", dataset.positions(), "positions");
+      while (auto block = queue.next()) {
+        const Index count = std::ssize(block->positions);
+        run_for_caller([&] { call(*block); });
+        meter.advance(count);
+      }
+      return 0;
+    });
+  } catch (const Error&) {
+    if (failure) throw *std::exchange(failure, std::nullopt);
+    throw;
+  }
+}
+
 py::tuple shape_of(const Scan& scan) { return py::tuple(py::cast(extents(scan.dataset().shape()))); }
 
 }  // namespace
@@ -203,6 +240,7 @@ void add_dataset(py::module_& module) {
       .def("save_image", save_image)
       .def("mask", mask_of)
       .def("convert", convert_to)
+      .def("map", map_frames)
       .def("acquisition",
            [](const Scan& scan) { return to_python(stem::acquisition_value(scan.dataset().acquisition())); })
       .def("original_metadata",

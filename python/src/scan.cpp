@@ -37,7 +37,15 @@ void Scan::release() {
 
 Scan::Use::Use(std::shared_ptr<Scan> scan, Kind kind) : scan_(std::move(scan)), dataset_(scan_->dataset_), kind_(kind) {
   (void)scan_->dataset();
+  if (scan_->mapped_ && kind != Kind::array)
+    throw Error(ErrorKind::bad_input, "the data set is being read by map()")
+        .hint("use the frames that the function is given, or another data set of the same file");
   ++scan_->uses_[static_cast<std::size_t>(kind_)];
+}
+
+Scan::Mapping::Mapping(Scan& scan) : scan_(scan) {
+  if (scan_.mapped_) throw Error(ErrorKind::internal, "a data set is mapped twice");
+  scan_.mapped_ = true;
 }
 
 py::capsule Scan::owner() {

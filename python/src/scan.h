@@ -54,6 +54,18 @@ class Scan : public std::enable_shared_from_this<Scan> {
     std::shared_ptr<const stem::Dataset> dataset_;
     Kind kind_;
   };
+  /// While it lives, frames are read for a function of the caller: calls that may need to read some themselves would
+  /// wait for ever, and throw Error(bad_input) instead. Needs the GIL.
+  class Mapping {
+   public:
+    explicit Mapping(Scan& scan);
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    ~Mapping() { scan_.mapped_ = false; }
+
+   private:
+    Scan& scan_;
+  };
   /// A capsule that holds a Use: the base of exported arrays.
   [[nodiscard]] py::capsule owner();
   [[nodiscard]] Use call() { return {shared_from_this(), Use::Kind::call}; }
@@ -72,6 +84,7 @@ class Scan : public std::enable_shared_from_this<Scan> {
   std::shared_ptr<RunFiles> files_;
   stem::Dataset* own_ = nullptr;
   std::array<std::atomic<int>, 4> uses_{};  // by Use::Kind
+  bool mapped_ = false;                     // by map(), under the GIL
 };
 
 /// The hint of a release that is refused.

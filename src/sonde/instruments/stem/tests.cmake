@@ -12,7 +12,7 @@ if(NOT SONDE_SANITIZE) # what the guide's commands do, the other tests do too
   sonde_cli_test(stem_docs)
 endif()
 
-foreach(file load formats images outputs deflection imager lifetime exchange errors threads series package view docs foreign phase radial bragg strain crystal orient)
+foreach(file load formats images outputs deflection imager lifetime exchange errors threads series package view docs foreign map phase radial bragg strain crystal orient)
   sonde_python_test(${file})
 endforeach()
 

@@ -111,6 +111,8 @@ class Operation {
   }
   /// Called by any worker, tiles in any order, but no two at a time with one state or one block of positions.
   virtual void take(const Tile& tile, State* state) = 0;
+  /// After each batch of the pass, on its thread, while no worker runs: the place to wait for somebody else.
+  virtual void after_batch() {}
   /// total += part, called in the order of states.
   virtual void merge(State& total, State& part) const {
     static_cast<void>(total);

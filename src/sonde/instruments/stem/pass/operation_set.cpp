@@ -41,6 +41,10 @@ void OperationSet::take(const Tile& tile, std::size_t worker, std::size_t share,
   }
 }
 
+void OperationSet::after_batch() const {
+  for (const Member& member : operations_) member.operation->after_batch();
+}
+
 void OperationSet::finish() {
   for (Member& member : operations_) {
     Operation::State* total = member.states.front().get();

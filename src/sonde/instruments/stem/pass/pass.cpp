@@ -131,6 +131,7 @@ class Pass {
         load_shares(*batch, in_stored_order(order, settings_.scan), workers, sums);
       else
         load_pieces(*batch, order, workers, sums);
+      operations_.after_batch();
       result_.seconds.read += batch->read_s;
       result_.stored_bytes += batch->plan->bytes;
       if (progress) progress->advance(static_cast<Index>(order.size()));
