@@ -88,6 +88,44 @@ def test_a_collinear_lattice_ends_with_its_name_and_a_file(truth, tmp_path):
     assert (tmp_path / "strain.png").exists()
 
 
+@pytest.fixture(scope="module")
+def film(tmp_path_factory):
+    path = tmp_path_factory.mktemp("film") / "scan_master.h5"
+    sonde.stem.simulate(path, sample="disks", scan_shape="8,15", detector_shape="120,128", disk_radius=6, dose=15, seed=2)
+    return path
+
+
+def test_strain_of_a_scan_scatters_by_its_sigma(film):
+    """From pixels: two thousand counts in a disk, beyond an interface at three fifths of the columns."""
+    made = sonde.stem.strain(film, rotation=0, transpose="0", reference_region="0,8,0,9")
+    assert made.facts["strain"]["warnings"] == [] and made.facts["strain"]["positions"]["fitted"] == 120
+    assert made.facts["strain"]["residual_over_sigma"] == pytest.approx(1, abs=0.15)
+    with h5py.File(str(film).replace("_master", "_truth")) as file:
+        for name, sigma in (("e_xx", "exx"), ("e_yy", "eyy"), ("e_xy", "exy"), ("theta", "theta")):
+            pulls = (made[f"strain/{name}"] - file[name][()]) / made[f"strain/sigma_{sigma}"]
+            assert 0.8 < np.sqrt(np.mean(pulls**2)) < 1.25, name  # by chance 0.065, and the reference of 72 positions
+
+
+def test_disks_of_a_file_are_those_of_the_scan(film, tmp_path):
+    sonde.stem.bragg(film, output=tmp_path / "bragg.h5")
+    of_file, of_scan = (sonde.stem.strain(source) for source in (tmp_path / "bragg.h5", film))
+    for name in ("strain/e_xx", "strain/sigma_theta", "strain/n_peaks"):
+        np.testing.assert_array_equal(of_file[name], of_scan[name])
+
+
+def test_a_scan_in_memory_is_a_scan(film):
+    frames = np.asarray(sonde.stem.load(film, layout="frame").array).reshape(8, 15, 120, 128)
+    assert sonde.stem.strain(frames).facts["strain"]["positions"]["fitted"] == 120
+
+
+def test_templates_end_before_disks_that_are_close(tmp_path):
+    scan = tmp_path / "scan_master.h5"
+    sonde.stem.simulate(scan, sample="disks", scan_shape="4,5", detector_shape="100,104", disk_radius=7, dose=15, hot_pixels=0, masked_pixels=0)
+    sonde.stem.bragg(scan, output=tmp_path / "bragg.h5")
+    usual, of_scan = (sonde.stem.strain(source).facts["strain"] for source in (tmp_path / "bragg.h5", scan))
+    assert of_scan["residual_px"] < 0.7 * usual["residual_px"]
+
+
 def test_disks_are_never_replaced(truth, tmp_path):
     disks = draw(tmp_path / "bragg.h5", truth)
     before = disks.read_bytes()
@@ -99,5 +137,5 @@ def test_disks_are_never_replaced(truth, tmp_path):
 def test_other_files_are_refused(tmp_path):
     with h5py.File(tmp_path / "other.h5", "w") as file:
         file["x"] = 1
-    with pytest.raises(sonde.Error, match="not a file of Bragg disks"):
+    with pytest.raises(sonde.Error, match="no scan found"):
         sonde.stem.strain(tmp_path / "other.h5", output=tmp_path / "strain.h5")

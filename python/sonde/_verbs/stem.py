@@ -959,7 +959,7 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
            measure: Literal["biot", "infinitesimal", "green_lagrange", "reciprocal_first_order"] | None = None,
            rotation: SupportsFloat | None = None, transpose: Text | None = None, device: Text | None = None,
            memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-           config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+           config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Map strain and rotation of a crystal, with their errors.
 
     What ``sonde stem strain`` does.
@@ -976,7 +976,7 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
     Parameters
     ----------
     input : str, default ''
-        Bragg disks of a scan, as sonde stem bragg writes them
+        a scan, or the file of its Bragg disks that sonde stem bragg wrote
     output : str (FILE.h5|.nc|.npz), default ''
         write strain and lattice to this file
     plot : str (FILE.png), default ''
@@ -1017,11 +1017,14 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
     """
     return _run("stem strain", input, output=output, plot=plot, origin=origin, origin_fit=origin_fit, basis=basis,
                 max_peak_spacing=max_peak_spacing, min_num_peaks=min_num_peaks, weights=weights, robust=robust,
                 reference=reference, reference_region=reference_region, measure=measure, rotation=rotation, transpose=transpose,
-                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, copy=copy,
+                progress=progress)
 
 
 @checked

@@ -193,6 +193,15 @@ Contents BraggVectors::contents(const std::string& command) const {
   return contents;
 }
 
+bool is_bragg_file(const std::string& path) {
+  try {
+    const auto schema = Hdf5File::open(path).attribute("/", "schema");
+    return schema && schema->text() == bragg_schema;
+  } catch (const Error&) {
+    return false;  // what it is instead, the reader of scans says
+  }
+}
+
 BraggVectors read_bragg_vectors(const std::string& path) { return VectorsReader(path).read(); }
 
 }  // namespace sonde::stem

@@ -57,4 +57,7 @@ struct BraggVectors {
 /// "FILE: not a file of Bragg disks" for others.
 [[nodiscard]] BraggVectors read_bragg_vectors(const std::string& path);
 
+/// Whether a file has the schema of Bragg disks. False for what is no HDF5 file, absent or not readable.
+[[nodiscard]] bool is_bragg_file(const std::string& path);
+
 }  // namespace sonde::stem

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/io/png.h"
+#include "sonde/instruments/stem/bragg/bragg_result.h"
 #include "sonde/instruments/stem/lattice/strain_picture.h"
 #include "sonde/instruments/stem/lattice/strain_result.h"
+#include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
+#include "sonde/instruments/stem/verbs/load_text.h"
+#include "sonde/instruments/stem/verbs/scan_input.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
 
 namespace sonde::stem {
@@ -20,7 +27,8 @@ struct StrainCommandOptions {
   std::string output, plot;
   StrainOptions strain;
   void describe(Fields& fields) {
-    fields.positional("input", input, {.help = "Bragg disks of a scan, as sonde stem bragg writes them"});
+    fields.positional("input", input,
+                      {.help = "a scan, or the file of its Bragg disks that sonde stem bragg wrote", .array = true});
     fields.add("output", output,
                {.help = "write strain and lattice to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
     fields.add("plot", plot, {.help = "draw the maps of strain into this picture", .metavar = "FILE.png"});
@@ -37,13 +45,67 @@ void check(const StrainCommandOptions& options, Run& run) {
     if (!file.empty()) require_place(file);
 }
 
-void run_strain(const StrainCommandOptions& options, Run& run) {
-  check(options, run);
+/// What a scan is read with where no disks were found yet: frames are read twice, and none is held.
+LoadOptions scan_options() {
+  LoadOptions load;
+  load.layout = LayoutChoice::file;
+  return load;
+}
+
+void plan_scan(const StrainCommandOptions& options, Run& run) {
+  const LoadPreview preview = preview_input(options.input, scan_options(), run);
+  run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
+  run.report().add_choice("disks", Value("found first"), "with the defaults of `sonde stem bragg`");
+  MemoryPlan plan = preview.estimate.memory();
+  const std::size_t lists =
+      BraggDisks::most_bytes(preview.sizes.scan_rows * preview.sizes.scan_cols, BraggOptions{}.max_num_peaks);
+  plan.add("lists of disks", lists, "if every pattern has as many as it may");
+  plan.peak_bytes += lists;
+  run.show_memory(plan, run.budget());
+}
+
+BraggVectors disks_of_scan(const StrainCommandOptions& options, Run& run) {
+  const LoadPreview preview = preview_input(options.input, scan_options(), run);
+  for (const std::string& file : {options.output, options.plot})
+    if (!file.empty()) require_not_input(file, preview.acquisition);
+  const Dataset dataset = load_input(options.input, scan_options(), run);
+  say_result(run, dataset);
+  report_load(run, dataset);
+  auto phase = run.report().phase("Bragg disks");
+  const Probe probe = find_probe(dataset, {});
+  BraggOptions found_with;
+  BraggResult bragg = make_bragg(dataset, probe, found_with, run.host_budget());
+  // A template that reaches the next disks is pulled by them: by 0.6 px where they are 2.2 radii apart, by 0.2 px with
+  // one that ends at their edges.
+  if (bragg.nearest > 0 && bragg.nearest < 3 * probe.radius) {
+    found_with.kernel_outer = std::max(1.15 * probe.radius, bragg.nearest - probe.radius);
+    bragg = make_bragg(dataset, probe, found_with, run.host_budget());
+    run.report().add_choice("template", Value(*found_with.kernel_outer),
+                            fmt::format("outer radius in px: the nearest disks are {:.1f} px apart", bragg.nearest));
+  }
+  phase.end();
+  run.results()["bragg"] = bragg.to_value();
+  for (const std::string& warning : bragg.warnings) log_warning(warning);
+  for (const Choice<std::string>& choice : bragg.choices)
+    run.report().add_choice("bragg", Value(choice.value), choice.because);
+  for (const std::string& line : bragg.lines()) run.say(line);
+  return std::move(bragg.vectors);
+}
+
+BraggVectors disks_of_file(const StrainCommandOptions& options, Run& run) {
   run.require_room_for(options.input);
-  const BraggVectors vectors = read_bragg_vectors(options.input);
+  BraggVectors vectors = read_bragg_vectors(options.input);
   run.report().add_choice("disks", Value(vectors.disks()),
                           fmt::format("{} x {} positions, {:.1f} disks each", vectors.scan_rows, vectors.scan_cols,
                                       static_cast<double>(vectors.disks()) / static_cast<double>(vectors.positions())));
+  return vectors;
+}
+
+void run_strain(const StrainCommandOptions& options, Run& run) {
+  check(options, run);
+  const bool scan = run.array(options.input) != nullptr || !is_bragg_file(options.input);
+  if (scan && run.dry_run()) return plan_scan(options, run);
+  const BraggVectors vectors = scan ? disks_of_scan(options, run) : disks_of_file(options, run);
   if (run.dry_run()) return;
   auto phase = run.report().phase("strain");
   const StrainResult result = make_strain(vectors, options.strain, run.host_budget());
