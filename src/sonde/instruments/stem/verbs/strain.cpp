@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
@@ -72,17 +71,7 @@ BraggVectors disks_of_scan(const StrainCommandOptions& options, Run& run) {
   say_result(run, dataset);
   report_load(run, dataset);
   auto phase = run.report().phase("Bragg disks");
-  const Probe probe = find_probe(dataset, {});
-  BraggOptions found_with;
-  BraggResult bragg = make_bragg(dataset, probe, found_with, run.host_budget());
-  // A template that reaches the next disks is pulled by them: by 0.6 px where they are 2.2 radii apart, by 0.2 px with
-  // one that ends at their edges.
-  if (bragg.nearest > 0 && bragg.nearest < 3 * probe.radius) {
-    found_with.kernel_outer = std::max(1.15 * probe.radius, bragg.nearest - probe.radius);
-    bragg = make_bragg(dataset, probe, found_with, run.host_budget());
-    run.report().add_choice("template", Value(*found_with.kernel_outer),
-                            fmt::format("outer radius in px: the nearest disks are {:.1f} px apart", bragg.nearest));
-  }
+  BraggResult bragg = make_bragg(dataset, find_probe(dataset, {}), {}, run.host_budget());
   phase.end();
   run.results()["bragg"] = bragg.to_value();
   for (const std::string& warning : bragg.warnings) log_warning(warning);
