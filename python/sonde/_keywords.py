@@ -187,7 +187,7 @@ class SimulateKeywords(TypedDict, total=False):
 
     scan_shape: Text | None
     detector_shape: Text | None
-    sample: Literal["particles", "vacuum", "phase"] | None
+    sample: Literal["particles", "vacuum", "phase", "disks"] | None
     dose: SupportsFloat | None
     centre: Text | None
     disk_radius: SupportsFloat | None
@@ -201,6 +201,12 @@ class SimulateKeywords(TypedDict, total=False):
     phase_width: SupportsFloat | None
     rotation: SupportsFloat | None
     transpose: bool | None
+    lattice: Text | None
+    strain_field: Literal["uniform", "gradient", "step", "rotation"] | None
+    strain: Text | None
+    lattice_turn: SupportsFloat | None
+    orders: SupportsIndex | None
+    excitation: SupportsFloat | None
     masked_pixels: SupportsIndex | None
     hot_pixels: SupportsIndex | None
     seed: SupportsIndex | None

@@ -18,6 +18,22 @@ namespace {
 
 using testing::TemporaryFolder;
 
+constexpr const char* gold = R"(data_gold
+_cell_length_a 4.078
+_cell_length_b 4.078
+_cell_length_c 4.078
+_cell_angle_alpha 90
+_cell_angle_beta 90
+_cell_angle_gamma 90
+_space_group_name_H-M_alt 'F m -3 m'
+loop_
+_atom_site_label
+_atom_site_fract_x
+_atom_site_fract_y
+_atom_site_fract_z
+Au1 0 0 0
+)";
+
 /// The lines in code blocks of a page that begin with "sonde ".
 std::vector<std::string> commands_of(const std::string& page) {
   std::ifstream file(page);
@@ -55,6 +71,11 @@ TEST(UserGuide, EveryCommandOfStemRuns) {
   std::filesystem::create_directory(folder.path() / "FOLDER");
   for (const char* tilt : {"tilt_1", "tilt_2", "tilt_10"})
     testing::make_small_scan(folder, std::string("FOLDER/") + tilt);
+  // What else a reader has.
+  std::ofstream(folder.file("Au.cif")) << gold;
+  ASSERT_TRUE(shell(folder.path().string(), testing::program() + " stem simulate vacuum_master.h5 --sample vacuum "
+                                                                 "--scan-shape 4,4 --no-truth --quiet")
+                  .second);
   const std::vector<std::string> commands = commands_of(testing::source_folder() + "/docs/stem.md");
   EXPECT_GT(commands.size(), 12u);
   for (const std::string& command : commands) {

@@ -957,9 +957,10 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
            weights: Literal["intensity", "uniform", "sqrt", "intensity_squared", "variance"] | None = None,
            robust: bool | None = None, reference: Text | None = None, reference_region: Text | None = None,
            measure: Literal["biot", "infinitesimal", "green_lagrange", "reciprocal_first_order"] | None = None,
-           rotation: SupportsFloat | None = None, transpose: Text | None = None, device: Text | None = None,
-           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-           config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
+           rotation: SupportsFloat | None = None, transpose: Text | None = None, live: SupportsIndex | None = None,
+           device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+           report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, copy: bool = False,
+           progress: Progress | None = None) -> Result:
     """Map strain and rotation of a crystal, with their errors.
 
     What ``sonde stem strain`` does.
@@ -1005,6 +1006,8 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
         from the axes of the detector to those of the scan, clockwise on a screen; unset: that of the file, and without one the axes are those of the detector (at least -360, at most 360)
     transpose : str (auto|0|1), default 'auto'
         rows and columns of the detector are exchanged before that; auto: as the file says, else not
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -1023,8 +1026,8 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
     return _run("stem strain", input, output=output, plot=plot, origin=origin, origin_fit=origin_fit, basis=basis,
                 max_peak_spacing=max_peak_spacing, min_num_peaks=min_num_peaks, weights=weights, robust=robust,
                 reference=reference, reference_region=reference_region, measure=measure, rotation=rotation, transpose=transpose,
-                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, copy=copy,
-                progress=progress)
+                live=live, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
+                copy=copy, progress=progress)
 
 
 @checked
@@ -1089,9 +1092,9 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
            sigma_excitation_error: SupportsFloat | None = None, corr_kernel_size: SupportsFloat | None = None,
            tol_distance: SupportsFloat | None = None, power_radial: SupportsFloat | None = None,
            power_intensity: SupportsFloat | None = None, matches: SupportsIndex | None = None,
-           min_number_peaks: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-           threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-           dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+           min_number_peaks: SupportsIndex | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+           config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Find the orientation of a crystal at every scan position.
 
     What ``sonde stem orient`` does.
@@ -1143,6 +1146,8 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
         overlapping crystals looked for in a pattern (at least 1, at most 16)
     min_number_peaks : int, default 3
         patterns with fewer disks have no orientation (at least 1, at most 1000)
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
         where to compute
     memory : int or str, default unset
@@ -1160,8 +1165,8 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
                 origin=origin, origin_fit=origin_fit, k_max=k_max, angle_step_zone_axis=angle_step_zone_axis,
                 angle_step_in_plane=angle_step_in_plane, sigma_excitation_error=sigma_excitation_error,
                 corr_kernel_size=corr_kernel_size, tol_distance=tol_distance, power_radial=power_radial,
-                power_intensity=power_intensity, matches=matches, min_number_peaks=min_number_peaks, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                power_intensity=power_intensity, matches=matches, min_number_peaks=min_number_peaks, live=live, device=device,
+                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
 
 
 @checked

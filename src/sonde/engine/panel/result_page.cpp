@@ -494,9 +494,10 @@ class ResultSession final : public Session {
     if (!adjusted) throw Error(ErrorKind::internal, "an adjusted result without a schema");
     view_ = std::make_shared<const ResultView>(view_->with(std::make_shared<const StoredResult>(*std::move(adjusted))));
     values_ = std::move(values);
-    outlet_->reply(command, Value::object());
+    // Before the reply: a page that has it shows what is here, and no longer what the hand said.
     tell("panel/found", std::move(made.facts));
     tell("panel/adjust", settings_value(settings, values_, ++made_));
+    outlet_->reply(command, Value::object());
   }
   void tell(std::string_view event, Value options) {
     Value what;

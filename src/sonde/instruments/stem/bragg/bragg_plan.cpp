@@ -228,7 +228,7 @@ void BraggPlan::run_frame(const T* frame, Scratch::Rooms& rooms, DiskList& to) c
     for (std::size_t i = 0; i < rooms.half.size(); ++i) rooms.half[i] *= of.refine_smoothing[i];
 
   for (const Peak& peak : rooms.peaks.kept) {
-    Place place = refine_poly(correlation, cols(), peak);
+    PlacedMaximum place = refine_poly(correlation, cols(), peak);
     switch (of.settings.subpixel) {
       case Refinement::none:
         place = {.y = static_cast<double>(peak.row),

@@ -61,7 +61,7 @@ PlaceVariance::PlaceVariance(std::span<const std::complex<double>> spectrum, Ind
 }
 
 template <class T>
-void PlaceVariance::add(const T* frame, const Place& place, Room& room, BraggDisk& disk) const {
+void PlaceVariance::add(const T* frame, const PlacedMaximum& place, Room& room, BraggDisk& disk) const {
   const auto twice_y = static_cast<Index>(std::lround(2 * place.y)),
              twice_x = static_cast<Index>(std::lround(2 * place.x));
   const Index row = twice_y >> 1, col = twice_x >> 1;
@@ -88,7 +88,8 @@ void PlaceVariance::add(const T* frame, const Place& place, Room& room, BraggDis
   disk.var_x = of_row(-place.yx, place.yy);
 }
 
-#define SONDE_PLACE_VARIANCE(T) template void PlaceVariance::add<T>(const T*, const Place&, Room&, BraggDisk&) const;
+#define SONDE_PLACE_VARIANCE(T) \
+  template void PlaceVariance::add<T>(const T*, const PlacedMaximum&, Room&, BraggDisk&) const;
 SONDE_PLACE_VARIANCE(std::uint8_t)
 SONDE_PLACE_VARIANCE(std::uint16_t)
 SONDE_PLACE_VARIANCE(std::uint32_t)

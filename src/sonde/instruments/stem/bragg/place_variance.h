@@ -26,7 +26,7 @@ class PlaceVariance {
   using Room = std::vector<float>;
   /// Sets the variances of a disk at a place whose curvature is known.
   template <class T>
-  void add(const T* frame, const Place& place, Room& room, BraggDisk& disk) const;
+  void add(const T* frame, const PlacedMaximum& place, Room& room, BraggDisk& disk) const;
 
  private:
   Index rows_, cols_;

@@ -30,8 +30,8 @@ using Derivatives = std::array<double, 9>;
 
 /// Newton's steps with derivatives(y, x).
 template <class At>
-std::optional<Place> climb(const Place& start, At&& derivatives_at) {
-  Place place = start;
+std::optional<PlacedMaximum> climb(const PlacedMaximum& start, At&& derivatives_at) {
+  PlacedMaximum place = start;
   for (int step = 0; step < most_steps; ++step) {
     const Derivatives d = derivatives_at(place.y, place.x);
     place.value = d[0];
@@ -107,7 +107,7 @@ Derivatives exact_derivatives(const HalfSpectrum& of, double y, double x) {
 
 }  // namespace
 
-Place refine_poly(const float* correlation, Index cols, const Peak& peak) {
+PlacedMaximum refine_poly(const float* correlation, Index cols, const Peak& peak) {
   const auto value = [&](Index y, Index x) {
     return std::max(0.0, static_cast<double>(correlation[(peak.row + y) * cols + peak.col + x]));
   };
@@ -115,7 +115,7 @@ Place refine_poly(const float* correlation, Index cols, const Peak& peak) {
   const double x = parabola(value(0, -1), value(0, 0), value(0, 1));
   const Index to_row = y < 0 ? -1 : 1, to_col = x < 0 ? -1 : 1;
   const double fy = std::abs(y), fx = std::abs(x);
-  Place place;
+  PlacedMaximum place;
   place.y = static_cast<double>(peak.row) + y;
   place.x = static_cast<double>(peak.col) + x;
   place.value = (1 - fy) * ((1 - fx) * value(0, 0) + fx * value(0, to_col)) +
@@ -146,8 +146,8 @@ void GaussianWindow::weights(double offset, float* to) const {
   }
 }
 
-std::optional<Place> refine_smoothed(const float* u, Index rows, Index cols, const GaussianWindow& gaussian,
-                                     const Place& start) {
+std::optional<PlacedMaximum> refine_smoothed(const float* u, Index rows, Index cols, const GaussianWindow& gaussian,
+                                             const PlacedMaximum& start) {
   alignas(64) float window[cpu::window_size * cpu::window_lanes] = {}, y_weights[3 * cpu::window_lanes],
                                               x_weights[3 * cpu::window_lanes];
   Index row = 0, col = 0;
@@ -180,11 +180,11 @@ std::optional<Place> refine_smoothed(const float* u, Index rows, Index cols, con
   });
 }
 
-std::optional<Place> refine_exact(const HalfSpectrum& spectrum, const Place& start) {
+std::optional<PlacedMaximum> refine_exact(const HalfSpectrum& spectrum, const PlacedMaximum& start) {
   return climb(start, [&](double y, double x) { return exact_derivatives(spectrum, y, x); });
 }
 
-Place refine_multicorr(const HalfSpectrum& spectrum, Index upsample, const Place& start) {
+PlacedMaximum refine_multicorr(const HalfSpectrum& spectrum, Index upsample, const PlacedMaximum& start) {
   const auto u = static_cast<double>(upsample);
   const auto points = static_cast<Index>(std::ceil(1.5 * u));
   const auto middle = static_cast<double>(points / 2);
@@ -221,7 +221,7 @@ Place refine_multicorr(const HalfSpectrum& spectrum, Index upsample, const Place
     y += parabola(value(i - 1, j), value(i, j), value(i + 1, j));
     x += parabola(value(i, j - 1), value(i, j), value(i, j + 1));
   }
-  Place place;
+  PlacedMaximum place;
   place.y = first_y + y / u;
   place.x = first_x + x / u;
   place.value = value(i, j);

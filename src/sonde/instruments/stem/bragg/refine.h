@@ -14,14 +14,14 @@
 namespace sonde::stem {
 
 /// A maximum between pixels, with the curvature of the correlation there.
-struct Place {
+struct PlacedMaximum {
   double y = 0, x = 0, value = 0;
   double yy = 0, yx = 0, xx = 0;  ///< second derivatives; all zero where not known
 };
 
 /// A parabola through three values of the correlation for each axis, those below zero counted as zero:
 /// d = (I+ - I-) / (4 I0 - 2 I+ - 2 I-); the value there by bilinear interpolation.
-[[nodiscard]] Place refine_poly(const float* correlation, Index cols, const Peak& peak);
+[[nodiscard]] PlacedMaximum refine_poly(const float* correlation, Index cols, const Peak& peak);
 
 /// A Gaussian of `sigma` px, 0.8 to 1, by which a correlation is smoothed at any place.
 class GaussianWindow {
@@ -40,8 +40,8 @@ class GaussianWindow {
 /// spectrum: cc(y, x) = sum over pixels of u g(y - i) g(x - j), exact up to frequencies beyond half a cycle per pixel,
 /// of which exp(-2 pi^2 sigma^2 f^2) leaves less than 0.7 % from sigma = 1 on. Nothing where it has no maximum within a
 /// pixel. `u` is (rows, cols), periodic.
-[[nodiscard]] std::optional<Place> refine_smoothed(const float* u, Index rows, Index cols, const GaussianWindow& window,
-                                                   const Place& start);
+[[nodiscard]] std::optional<PlacedMaximum> refine_smoothed(const float* u, Index rows, Index cols,
+                                                           const GaussianWindow& window, const PlacedMaximum& start);
 
 /// Half of a spectrum (rows, cols / 2 + 1) of which the correlation at any place is
 ///   cc(y, x) = sum over k, l of C(k, l) exp(2 pi i (k y / rows + l x / cols)), divided by rows cols.
@@ -51,10 +51,10 @@ struct HalfSpectrum {
 };
 
 /// The same by the spectrum itself: for any smoothing. 3 rows cols / 2 complex products for a step.
-[[nodiscard]] std::optional<Place> refine_exact(const HalfSpectrum& spectrum, const Place& start);
+[[nodiscard]] std::optional<PlacedMaximum> refine_exact(const HalfSpectrum& spectrum, const PlacedMaximum& start);
 
 /// From `start`, rounded to 1 / upsample px: the largest value on a grid of ceil(1.5 upsample) points of that distance
 /// about it, and a parabola there unless it lies on the border of the grid.
-[[nodiscard]] Place refine_multicorr(const HalfSpectrum& spectrum, Index upsample, const Place& start);
+[[nodiscard]] PlacedMaximum refine_multicorr(const HalfSpectrum& spectrum, Index upsample, const PlacedMaximum& start);
 
 }  // namespace sonde::stem

@@ -11,6 +11,7 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/device/stream.h"
 #include "sonde/engine/math/dense/blas.h"
+#include "sonde/engine/report/progress.h"
 
 namespace sonde::stem {
 namespace {
@@ -293,11 +294,13 @@ std::vector<PatternMatch> match_orientations(const OrientationPlan& plan, std::s
                                              std::span<const Index> first, const MatchOptions& options) {
   const auto patterns = static_cast<Index>(first.size()) - 1;
   std::vector<PatternMatch> matches(static_cast<std::size_t>(std::max<Index>(0, patterns)));
+  ProgressMeter progress("orientations", patterns, "positions");
   PerWorker<ZoneCorrelator> correlators([&] { return ZoneCorrelator(plan); });
   parallel_for(patterns, together, [&](Index from, Index to, Worker& worker) {
     match_few(plan, correlators[worker], peaks,
               first.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from + 1)), options,
               std::span(matches).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)));
+    progress.advance(to - from);
   });
   return matches;
 }

@@ -31,11 +31,11 @@ std::optional<Quantity> positive(const Hdf5File& file, const std::string& path) 
   return number && *number > 0 ? std::optional(Quantity{*number, StatedBy::file}) : std::nullopt;
 }
 
-std::optional<ScanGrid> grid_of(const std::optional<Hdf5Value>& value, const std::string& source) {
+std::optional<StatedGrid> grid_of(const std::optional<Hdf5Value>& value, const std::string& source) {
   if (!value || value->elements.size() != 2) return std::nullopt;
   const auto rows = Hdf5Value{{}, {value->elements[0]}}.integer(), cols = Hdf5Value{{}, {value->elements[1]}}.integer();
   if (!rows || !cols || *rows <= 0 || *cols <= 0) return std::nullopt;
-  return ScanGrid{*rows, *cols, 0, source};
+  return StatedGrid{*rows, *cols, 0, source};
 }
 
 /// Opens the sidecar beside a master; its absence is normal, a broken one is a note.

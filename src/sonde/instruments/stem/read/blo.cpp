@@ -109,7 +109,7 @@ std::unique_ptr<Source> open_blo(const std::string& path, const ReadOptions& opt
     block.check_rest(options, acquisition);
   ScanFacts facts;
   facts.frames = std::min(block.frames(), expected);
-  facts.attribute = ScanGrid{header.scan_rows, header.scan_cols, 0, "the header"};
+  facts.attribute = StatedGrid{header.scan_rows, header.scan_cols, 0, "the header"};
   apply_scan(acquisition, facts, options);
   return std::make_unique<BloSource>(std::move(acquisition), std::move(block));
 }

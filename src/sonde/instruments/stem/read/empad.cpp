@@ -96,11 +96,11 @@ class Leaves {
 };
 
 /// "scan_x64_y32.raw" is what the software names a scan of 32 rows and 64 columns.
-std::optional<ScanGrid> grid_in_name(const std::string& path) {
+std::optional<StatedGrid> grid_in_name(const std::string& path) {
   const std::string stem = fs::path(path).stem().string();
   const std::size_t x = stem.rfind("_x"), y = stem.rfind("_y");
   if (x == std::string::npos || y == std::string::npos || y < x) return std::nullopt;
-  ScanGrid grid;
+  StatedGrid grid;
   const auto number = [](std::string_view text, Index& value) {
     const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), value);
     return status == std::errc() && rest == text.data() + text.size() && value > 0;
@@ -149,7 +149,7 @@ EmpadHeader parse_empad_header(std::string_view xml, const std::string& name) {
     cols = leaves.number<Index>("scan_parameters[acquire]/scan_resolution_x");
     rows = leaves.number<Index>("scan_parameters[acquire]/scan_resolution_y");
   }
-  if (cols && rows && *cols > 0 && *rows > 0) header.grid = ScanGrid{*rows, *cols, 0, "the XML header"};
+  if (cols && rows && *cols > 0 && *rows > 0) header.grid = StatedGrid{*rows, *cols, 0, "the XML header"};
   const auto quantity = [&](std::string_view newer, std::string_view older) -> std::optional<Quantity> {
     auto value = leaves.number<double>(newer);
     if (!value) value = leaves.number<double>(older);
@@ -171,7 +171,7 @@ std::unique_ptr<Source> open_empad(const std::string& path, const ReadOptions& o
 
   std::string raw_path = path;
   const std::string xml_path = is_xml(path) ? path : fs::path(path).replace_extension(".xml").string();
-  std::optional<ScanGrid> grid;
+  std::optional<StatedGrid> grid;
   std::error_code ignored;
   if (is_xml(path) || fs::is_regular_file(xml_path, ignored)) {
     EmpadHeader header = parse_empad_header(read_text(xml_path), xml_path);

@@ -16,7 +16,7 @@ namespace sonde::stem {
 /// What the XML file of an EMPAD acquisition says.
 struct EmpadHeader {
   std::string raw_file;  ///< name of the file with the frames
-  std::optional<ScanGrid> grid;
+  std::optional<StatedGrid> grid;
   Calibration calibration;                      ///< high tension, camera length
   std::map<std::string, std::string> metadata;  ///< path -> text of every leaf
 };

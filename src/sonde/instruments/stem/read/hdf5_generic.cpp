@@ -63,23 +63,23 @@ Candidate named_dataset(const Hdf5File& file, std::string path) {
   return {path, file.dataset(path).info().shape};
 }
 
-ScanShape scan_of(const Hdf5File& file, const Hdf5Frames& frames, const std::optional<ScanGrid>& line,
+ScanShape scan_of(const Hdf5File& file, const Hdf5Frames& frames, const std::optional<StatedGrid>& line,
                   const ReadOptions& options) {
   ScanFacts facts;
   facts.attribute = line;
   facts.frames = frames.frames();
   const Shape& shape = frames.info().shape;
-  if (shape.rank() == 4) facts.attribute = ScanGrid{shape[0], shape[1], 0, "the shape of the data set"};
+  if (shape.rank() == 4) facts.attribute = StatedGrid{shape[0], shape[1], 0, "the shape of the data set"};
   if (const auto value = file.attribute(frames.path(), "scan_shape"); !facts.attribute && value) {
     const auto at = [&](std::size_t i) { return Hdf5Value{{}, {value->elements[i]}}.integer().value_or(0); };
     if (value->elements.size() == 2 && at(0) > 0 && at(1) > 0)
-      facts.attribute = ScanGrid{at(0), at(1), 0, "attribute scan_shape of the frames"};
+      facts.attribute = StatedGrid{at(0), at(1), 0, "attribute scan_shape of the frames"};
   }
   return choose_scan_shape(facts, options);
 }
 
 /// Calibration and format by whoever wrote axes beside the data set; the scan shape of a line of patterns.
-std::optional<ScanGrid> take_axes(const Hdf5File& file, const Candidate& chosen, Acquisition& acquisition) {
+std::optional<StatedGrid> take_axes(const Hdf5File& file, const Candidate& chosen, Acquisition& acquisition) {
   if (const auto signal = read_hyperspy(file, chosen.path, chosen.shape.rank())) {
     acquisition.format = "HyperSpy";
     return take_hyperspy(*signal, chosen.shape, acquisition);
@@ -108,7 +108,7 @@ std::unique_ptr<Source> open_hdf5_generic(const Hdf5File& file, const ReadOption
   parts.emplace_back(file.dataset(chosen.path), options.memory_bytes);
   const Hdf5Frames& frames = parts.front();
   frames.check_ranges(problems);
-  const std::optional<ScanGrid> line = take_axes(file, chosen, a);
+  const std::optional<StatedGrid> line = take_axes(file, chosen, a);
   derive_detector_steps(a.calibration);
   a.files = {frames.file_path()};
   a.frames = frames.frames();

@@ -162,14 +162,14 @@ std::map<std::string, std::string> sidecar_of(const std::string& path) {
 }
 
 /// A trigger starts a row, when there are several of several frames.
-std::optional<ScanGrid> grid_of(const std::map<std::string, std::string>& sidecar, Index frames) {
+std::optional<StatedGrid> grid_of(const std::map<std::string, std::string>& sidecar, Index frames) {
   const auto value = [&](const char* key) {
     const auto line = sidecar.find(key);
     return line == sidecar.end() ? 0 : number(line->second).value_or(0);
   };
   const Index total = value("Frames in Acquisition (Number)"), cols = value("Frames per Trigger (Number)");
   if (cols <= 1 || total <= cols || total % cols != 0 || total != frames) return std::nullopt;
-  return ScanGrid{total / cols, cols, 0, "the .hdr file"};
+  return StatedGrid{total / cols, cols, 0, "the .hdr file"};
 }
 
 }  // namespace

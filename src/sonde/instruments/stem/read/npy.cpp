@@ -13,7 +13,7 @@
 namespace sonde::stem {
 
 void apply_array_shape(Acquisition& acquisition, const Shape& shape, const ReadOptions& options,
-                       const std::optional<ScanGrid>& line) {
+                       const std::optional<StatedGrid>& line) {
   const int rank = shape.rank();
   const DType dtype = acquisition.stored;
   if (dtype == DType::c64 || dtype == DType::c128)
@@ -34,8 +34,8 @@ void apply_array_shape(Acquisition& acquisition, const Shape& shape, const ReadO
   ScanFacts facts;
   facts.frames = shape.first(rank - 2).count();
   if (rank == 3) facts.attribute = line;
-  if (rank == 4) facts.attribute = ScanGrid{shape[0], shape[1], 0, "the shape of the array"};
-  if (rank == 2) facts.attribute = ScanGrid{1, 1, 0, "the shape of the array"};
+  if (rank == 4) facts.attribute = StatedGrid{shape[0], shape[1], 0, "the shape of the array"};
+  if (rank == 2) facts.attribute = StatedGrid{1, 1, 0, "the shape of the array"};
   apply_scan(acquisition, facts, options);
 }
 

@@ -19,6 +19,6 @@ namespace sonde::stem {
 /// array of three, where something else says it. Shared by NPY, Zarr and ndata. Throws Error(not_supported) naming the
 /// path.
 void apply_array_shape(Acquisition& acquisition, const Shape& shape, const ReadOptions& options,
-                       const std::optional<ScanGrid>& line = std::nullopt);
+                       const std::optional<StatedGrid>& line = std::nullopt);
 
 }  // namespace sonde::stem

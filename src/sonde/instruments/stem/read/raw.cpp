@@ -69,7 +69,7 @@ std::unique_ptr<Source> open_raw(const std::string& path, const ReadOptions& opt
   block.check_rest(options, acquisition);
   ScanFacts facts;
   facts.frames = block.frames();
-  if (shape.rank() == 4) facts.attribute = ScanGrid{shape[0], shape[1], 0, "raw_shape"};
+  if (shape.rank() == 4) facts.attribute = StatedGrid{shape[0], shape[1], 0, "raw_shape"};
   apply_scan(acquisition, facts, options);
   return plain_source(std::move(acquisition), std::move(block), options.raw_big_endian);
 }

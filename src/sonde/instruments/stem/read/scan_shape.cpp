@@ -76,7 +76,7 @@ std::optional<ScanShape> from_user(const ScanFacts& facts, const ReadOptions& op
 
 std::optional<ScanShape> from_sidecar(const ScanFacts& facts, const ReadOptions& options) {
   if (!facts.sidecar) return std::nullopt;
-  const ScanGrid& grid = *facts.sidecar;
+  const StatedGrid& grid = *facts.sidecar;
   const ScanShape plain = {grid.rows, grid.cols, 0, grid.source};
   const ScanShape with_prescan = {
       grid.rows, grid.cols, grid.prescan,

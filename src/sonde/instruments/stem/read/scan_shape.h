@@ -11,7 +11,7 @@
 namespace sonde::stem {
 
 /// Rows and columns of a scan, as some place says them.
-struct ScanGrid {
+struct StatedGrid {
   Index rows = 0, cols = 0;
   Index prescan = 0;   ///< frames before every row that may have been stored as well
   std::string source;  ///< who says so: "attribute scan_shape of /entry/data"
@@ -19,9 +19,9 @@ struct ScanGrid {
 
 /// Everything that can decide the shape of a scan.
 struct ScanFacts {
-  Index frames = 0;                   ///< stored frames
-  std::optional<ScanGrid> attribute;  ///< stored beside the frames
-  std::optional<ScanGrid> sidecar;    ///< of the microscope
+  Index frames = 0;                     ///< stored frames
+  std::optional<StatedGrid> attribute;  ///< stored beside the frames
+  std::optional<StatedGrid> sidecar;    ///< of the microscope
   std::optional<Index> ntrigger, nimages;
 };
 

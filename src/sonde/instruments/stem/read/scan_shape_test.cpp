@@ -35,8 +35,8 @@ ReadOptions extra(ReadOptions options = {}) {
   return options;
 }
 ScanFacts only(Index frames) { return {frames, {}, {}, {}, {}}; }
-ScanGrid attribute(Index rows, Index cols) { return {rows, cols, 0, "attribute scan_shape of /entry/data"}; }
-ScanGrid sidecar(Index rows, Index cols, Index prescan = 0) { return {rows, cols, prescan, "sidecar x.h5"}; }
+StatedGrid attribute(Index rows, Index cols) { return {rows, cols, 0, "attribute scan_shape of /entry/data"}; }
+StatedGrid sidecar(Index rows, Index cols, Index prescan = 0) { return {rows, cols, prescan, "sidecar x.h5"}; }
 
 class ScanShapeRules : public ::testing::TestWithParam<Row> {};
 

@@ -27,8 +27,8 @@ Sidecar read_sidecar(const Hdf5File& file) {
   Sidecar sidecar;
   const Index rows = count(file, "NumPixelsY"), cols = count(file, "NumPixelsX");
   if (rows > 0 && cols > 0)
-    sidecar.grid = ScanGrid{rows, cols, std::max<Index>(count(file, "NumPixelsPrescan"), 0),
-                            "the sidecar " + std::filesystem::path(file.path()).filename().string()};
+    sidecar.grid = StatedGrid{rows, cols, std::max<Index>(count(file, "NumPixelsPrescan"), 0),
+                              "the sidecar " + std::filesystem::path(file.path()).filename().string()};
   Calibration& calibration = sidecar.calibration;
   calibration.high_tension_v = positive(file, "High Tension");
   calibration.camera_length_m = positive(file, "Camera Length");

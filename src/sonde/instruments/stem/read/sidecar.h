@@ -14,7 +14,7 @@ namespace sonde::stem {
 /// What the microscope wrote beside an ARINA acquisition, in the attributes of the group "STEM Metadata" of
 /// "<base>.h5". Fields that are absent or zero were not recorded.
 struct Sidecar {
-  std::optional<ScanGrid> grid;
+  std::optional<StatedGrid> grid;
   Calibration calibration;                      ///< high tension, camera length, scan step and rotation
   std::map<std::string, std::string> metadata;  ///< every attribute
 };

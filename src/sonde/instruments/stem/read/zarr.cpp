@@ -94,7 +94,7 @@ std::unique_ptr<Source> open_zarr(const std::string& folder, const ReadOptions& 
   acquisition.files = {path};
   acquisition.stored = array.metadata().dtype;
   if (!name.empty()) acquisition.original_metadata["array"] = name;
-  std::optional<ScanGrid> line;
+  std::optional<StatedGrid> line;
   const Shape& shape = array.metadata().shape;
   if (const auto signal = read_hyperspy_zarr(path, shape.rank())) {
     acquisition.format = "HyperSpy Zarr";

@@ -85,6 +85,7 @@ Verb orient_verb() {
                         "With a calibration that the file lacks, for programs that read .ang"},
                        {"sonde stem orient bragg.h5 --crystal Au.cif --matches 2 -o orientation.h5",
                         "Two crystals on top of each other"}},
+          .watched = Watched{},
           .invoke = invocation<OrientCommandOptions, run_orient>};
 }
 

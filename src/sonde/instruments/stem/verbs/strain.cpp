@@ -139,6 +139,7 @@ Verb strain_verb() {
                     "-o strain.npz",
                     "The numbers of py4DSTEM"}},
       .plans = true,
+      .watched = Watched{},
       .invoke = invocation<StrainCommandOptions, run_strain>};
 }
 

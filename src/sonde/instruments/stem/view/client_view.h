@@ -17,7 +17,7 @@ namespace sonde::stem {
 inline constexpr Index most_channels = 8;
 
 /// Where a client says that the beam is; it counts for every item of a data set.
-struct Beam {
+struct GivenBeam {
   double row = 0, col = 0, radius = 0;
 };
 
@@ -35,8 +35,8 @@ struct ClientView {
   std::array<Channel, most_channels> channels;
   std::string scan_roi;  ///< an expression in scan pixels; empty: the whole scan
   Reduction reduction = Reduction::sum;
-  std::map<Index, Beam> beams;  ///< of data sets for which the client gave one
-  std::vector<Index> compared;  ///< data sets that follow every detector
+  std::map<Index, GivenBeam> beams;  ///< of data sets for which the client gave one
+  std::vector<Index> compared;       ///< data sets that follow every detector
   struct Line {
     std::string panel;
     Index channel = 0;

@@ -24,7 +24,7 @@ std::uint32_t microseconds(const Stopwatch& watch) { return static_cast<std::uin
 
 }  // namespace
 
-void require_near(const Beam& beam, const Shape& shape) {
+void require_near(const GivenBeam& beam, const Shape& shape) {
   if (!(beam.radius > 0))
     throw Error(ErrorKind::bad_input, fmt::format("centre: \"radius\" is {:.6g}, expected more than 0", beam.radius));
   const double reach = 2 * static_cast<double>(shape[2] + shape[3]);
@@ -231,7 +231,7 @@ Value ClientSession::find_beam(const Arguments& arguments) {
 
 Value ClientSession::set_beam(const Arguments& arguments) {
   const Target chosen = target(arguments);
-  const Beam beam{arguments.real("row"), arguments.real("col"), arguments.real("radius")};
+  const GivenBeam beam{arguments.real("row"), arguments.real("col"), arguments.real("radius")};
   require_near(beam, chosen.entry->shape());
   view_.beams[chosen.id()] = beam;
   if (chosen.dataset)

@@ -30,7 +30,7 @@ inline constexpr std::chrono::milliseconds moment_of_rest(150);
 [[nodiscard]] std::vector<panel::Action> view_actions();
 
 /// Throws Error(bad_input) for a beam without a radius, or one that lies far from the detector of the scan's shape.
-void require_near(const Beam& beam, const Shape& shape);
+void require_near(const GivenBeam& beam, const Shape& shape);
 
 /// Length of a pixel's step along the line, in the scale's unit.
 [[nodiscard]] double units_per_px(const LineProfile& profile, const ImageScale& scale);

@@ -128,8 +128,8 @@ Value ClientSession::load_state(const Arguments& arguments) {
                   fmt::format("{}: item {} of {}", entry->source(), view.items[id], entry->size()));
     const Value& beam = state_member(each, "beam", where);
     if (!beam.is_null() && state_member(beam, "given", where).as_bool()) {
-      const Beam given{state_member(beam, "row", where).as_real(), state_member(beam, "col", where).as_real(),
-                       state_member(beam, "radius", where).as_real()};
+      const GivenBeam given{state_member(beam, "row", where).as_real(), state_member(beam, "col", where).as_real(),
+                            state_member(beam, "radius", where).as_real()};
       require_near(given, entry->shape());
       view.beams[id] = given;
     }

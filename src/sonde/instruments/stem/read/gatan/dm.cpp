@@ -186,19 +186,19 @@ std::unique_ptr<Source> open_dm(const std::string& path, const ReadOptions& opti
   take_detector_axes(image.axes[detector + 1], image.axes[detector], acquisition);
   ScanFacts facts;
   facts.frames = 1;
-  if (rank == 2) facts.attribute = ScanGrid{1, 1, 0, "a single pattern"};
+  if (rank == 2) facts.attribute = StatedGrid{1, 1, 0, "a single pattern"};
   if (rank == 3) {
     facts.frames = image.extents[scan];
     const auto step = known_step(image.axes[scan]);
     if (step && step->kind == AxisKind::length) {
-      facts.attribute = ScanGrid{1, facts.frames, 0, "one scan axis with a unit of length"};
+      facts.attribute = StatedGrid{1, facts.frames, 0, "one scan axis with a unit of length"};
       take_scan_axes(std::nullopt, image.axes[scan], acquisition);
     }
   }
   if (rank == 4) {
     const Index rows = image.extents[scan + 1], cols = image.extents[scan];
     facts.frames = rows * cols;
-    facts.attribute = ScanGrid{rows, cols, 0, "the dimensions of the image"};
+    facts.attribute = StatedGrid{rows, cols, 0, "the dimensions of the image"};
     take_scan_axes(image.axes[scan + 1], image.axes[scan], acquisition);
     acquisition.notes.push_back({fmt::format("the scan has the {} axes of the image", fast ? "fast" : "slow"),
                                  scan_is_fast(tags, image).because});

@@ -80,7 +80,7 @@ std::optional<HyperspySignal> read_hyperspy_zarr(const std::string& array, int r
   return signal;
 }
 
-std::optional<ScanGrid> take_hyperspy(const HyperspySignal& signal, const Shape& shape, Acquisition& acquisition) {
+std::optional<StatedGrid> take_hyperspy(const HyperspySignal& signal, const Shape& shape, Acquisition& acquisition) {
   const std::size_t rank = signal.axes.size();
   std::size_t navigating = 0;
   for (const auto& axis : signal.axes) navigating += axis.navigates ? 1 : 0;
@@ -101,7 +101,7 @@ std::optional<ScanGrid> take_hyperspy(const HyperspySignal& signal, const Shape&
   const auto step = known_step(signal.axes[0].scale);
   if (!step || step->kind != AxisKind::length) return std::nullopt;
   take_scan_axes(std::nullopt, signal.axes[0].scale, acquisition);
-  return ScanGrid{1, shape[0], 0, "one navigation axis with a unit of length"};
+  return StatedGrid{1, shape[0], 0, "one navigation axis with a unit of length"};
 }
 
 }  // namespace sonde::stem

@@ -29,7 +29,7 @@ struct HyperspySignal {
 
 /// Fills the calibration, and the scan shape where the axes are those of a line. Throws Error(not_supported) unless
 /// the last two axes and no other are those of a pattern.
-[[nodiscard]] std::optional<ScanGrid> take_hyperspy(const HyperspySignal& signal, const Shape& shape,
-                                                    Acquisition& acquisition);
+[[nodiscard]] std::optional<StatedGrid> take_hyperspy(const HyperspySignal& signal, const Shape& shape,
+                                                      Acquisition& acquisition);
 
 }  // namespace sonde::stem

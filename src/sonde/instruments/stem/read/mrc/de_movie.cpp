@@ -56,13 +56,13 @@ std::optional<std::string> base_of(const std::string& path) {
   return (whole.parent_path() / stem).string();
 }
 
-std::optional<ScanGrid> raster(const Info& info) {
+std::optional<StatedGrid> raster(const Info& info) {
   if (info.text("Scan - Enable") != "Enable" || info.text("Scan - Type") != "Raster") return std::nullopt;
   const bool part = info.text("Scan - ROI Enable") == "Enable";
   const Index rows = info.count(part ? "Scan - ROI Size Y" : "Scan - Size Y");
   const Index cols = info.count(part ? "Scan - ROI Size X" : "Scan - Size X");
   if (rows < 1 || cols < 1) return std::nullopt;
-  return ScanGrid{rows, cols, 0, "the info file"};
+  return StatedGrid{rows, cols, 0, "the info file"};
 }
 
 std::vector<Index> distinct(const std::vector<std::pair<Index, Index>>& points, bool of_rows) {

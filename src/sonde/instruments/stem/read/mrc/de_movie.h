@@ -22,7 +22,7 @@ struct VisitedScan {
 struct DeMovie {
   std::map<std::string, std::string> metadata;  ///< the lines "key = value"
   Calibration calibration;                      ///< high tension, camera length, scan steps
-  std::optional<ScanGrid> grid;                 ///< of a raster scan
+  std::optional<StatedGrid> grid;               ///< of a raster scan
   std::optional<VisitedScan> visited;           ///< of other scans whose positions fill a grid
   std::string unordered;                        ///< the list of positions, when they fill no grid; else empty
   std::vector<Choice<std::string>> notes;

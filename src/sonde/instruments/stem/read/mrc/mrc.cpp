@@ -110,7 +110,7 @@ std::unique_ptr<Source> open_mrc(const std::string& path, const ReadOptions& opt
                             setting("scan_shape", fmt::format("1,{}", facts.frames))));
     // The user may want the frames in the order of time: then they are in a shape of his.
     if (movie->visited && !options.scan_rows && !options.scan_cols) {
-      facts.attribute = ScanGrid{movie->visited->rows, movie->visited->cols, 0, "the scan coordinates"};
+      facts.attribute = StatedGrid{movie->visited->rows, movie->visited->cols, 0, "the scan coordinates"};
       acquisition.notes.push_back({"frames are sorted by their positions", "the scan was no raster"});
       frame_of = std::move(movie->visited->frame_of);
     }

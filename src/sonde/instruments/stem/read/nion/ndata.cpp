@@ -56,7 +56,7 @@ std::unique_ptr<Source> open_ndata(const std::string& path, const ReadOptions& o
   acquisition.format = "Nion Swift ndata";
   acquisition.files = {path};
   acquisition.stored = header.dtype;
-  std::optional<ScanGrid> line;
+  std::optional<StatedGrid> line;
   if (const ZipEntry* entry = find(archive, "metadata.json")) {
     constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20;
     if (entry->bytes > most_bytes)

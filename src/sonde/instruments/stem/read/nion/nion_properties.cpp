@@ -55,8 +55,8 @@ std::vector<AxisScale> calibrations(const Value& described) {
 
 }  // namespace
 
-std::optional<ScanGrid> take_nion_properties(std::string_view json, const Shape& shape, const std::string& name,
-                                             Acquisition& acquisition) {
+std::optional<StatedGrid> take_nion_properties(std::string_view json, const Shape& shape, const std::string& name,
+                                               Acquisition& acquisition) {
   const Value root = parse_json(json, name);
   const Value* described = description(root);
   if (described == nullptr) return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<ScanGrid> take_nion_properties(std::string_view json, const Shape&
   const auto step = known_step(axes[0]);
   if (!step || step->kind != AxisKind::length) return std::nullopt;
   take_scan_axes(std::nullopt, axes[0], acquisition);
-  return ScanGrid{1, shape[0], 0, "one collection axis with a unit of length"};
+  return StatedGrid{1, shape[0], 0, "one collection axis with a unit of length"};
 }
 
 }  // namespace sonde::stem

@@ -15,7 +15,7 @@ namespace sonde::stem {
 /// calibrations of its dimensions, and the high tension of the instrument. Returns the scan shape of a line of
 /// patterns. Text without "dimensional_calibrations" changes nothing. Throws Error(bad_file) when it is not JSON,
 /// Error(not_supported) when an element of the array is no pattern (two datum dimensions); `name` stands in messages.
-[[nodiscard]] std::optional<ScanGrid> take_nion_properties(std::string_view json, const Shape& shape,
-                                                           const std::string& name, Acquisition& acquisition);
+[[nodiscard]] std::optional<StatedGrid> take_nion_properties(std::string_view json, const Shape& shape,
+                                                             const std::string& name, Acquisition& acquisition);
 
 }  // namespace sonde::stem

@@ -154,8 +154,8 @@ std::unique_ptr<Source> open_tiff_stack(const std::string& path, const ReadOptio
   facts.frames = pages.frames;
   if (const std::vector<Index>& shape = pages.described_shape;
       shape.size() == 4 && saturating_product(shape[0], shape[1]) == pages.frames)
-    facts.attribute = ScanGrid{shape[0], shape[1], 0, "the shape in the description"};
-  if (pages.frames == 1) facts.attribute = ScanGrid{1, 1, 0, "a single page"};
+    facts.attribute = StatedGrid{shape[0], shape[1], 0, "the shape in the description"};
+  if (pages.frames == 1) facts.attribute = StatedGrid{1, 1, 0, "a single page"};
   apply_scan(acquisition, facts, options);
   return std::make_unique<TiffSource>(std::move(acquisition), std::move(file), std::move(pages));
 }
