@@ -12,7 +12,9 @@ panel::Page page_of_result(panel::StoredResult result) {
   const auto shown = std::make_shared<const panel::StoredResult>(std::move(result));
   for (const Instrument* instrument : instruments())
     if (instrument->arrange != nullptr && shown->schema().starts_with("sonde." + instrument->name + "."))
-      return panel::result_page(shown, instrument->arrange(shown));
+      return panel::result_page(
+          shown, instrument->arrange(*shown),
+          instrument->adjustment != nullptr ? instrument->adjustment(*shown) : panel::ResultAdjustment{});
   return panel::result_page(shown);
 }
 

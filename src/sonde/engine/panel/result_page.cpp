@@ -460,15 +460,15 @@ void check_value(const ResultSetting& setting, const Value& value) {
 
 class ResultSession final : public Session {
  public:
-  ResultSession(std::shared_ptr<const ResultView> view, std::shared_ptr<const Arrangement> arrangement,
+  ResultSession(std::shared_ptr<const ResultView> view, std::shared_ptr<const ResultAdjustment> adjustment,
                 std::shared_ptr<Outlet> outlet)
       : view_(std::move(view)),
-        arrangement_(std::move(arrangement)),
+        adjustment_(std::move(adjustment)),
         outlet_(std::move(outlet)),
-        values_(values_of(arrangement_->settings)) {}
+        values_(values_of(adjustment_->settings)) {}
   void run(const Command& command) override {
     if (command.name == "show") return view_->show(command, *outlet_);
-    if (command.name == "adjust" && !arrangement_->settings.empty()) return adjust(command);
+    if (command.name == "adjust" && !adjustment_->settings.empty()) return adjust(command);
     throw Error(ErrorKind::bad_input, fmt::format("no command is called \"{}\"", command.name));
   }
   File export_file(const Value&) override {
@@ -479,7 +479,7 @@ class ResultSession final : public Session {
  private:
   void adjust(const Command& command) {
     const Value *name = command.arguments.find("setting"), *value = command.arguments.find("value");
-    const auto& settings = arrangement_->settings;
+    const auto& settings = adjustment_->settings;
     const auto setting = std::ranges::find_if(settings, [&](const ResultSetting& each) {
       return name != nullptr && name->is_text() && name->as_text() == each.name;
     });
@@ -488,7 +488,7 @@ class ResultSession final : public Session {
     check_value(*setting, *value);
     Value values = values_;
     values[setting->name] = *value;
-    AdjustedResult made = arrangement_->adjust(values);
+    AdjustedResult made = adjustment_->adjust(values);
     auto adjusted =
         StoredResult::of(std::make_shared<const Contents>(std::move(made.contents)), view_->result().path());
     if (!adjusted) throw Error(ErrorKind::internal, "an adjusted result without a schema");
@@ -506,7 +506,7 @@ class ResultSession final : public Session {
   }
 
   std::shared_ptr<const ResultView> view_;
-  std::shared_ptr<const Arrangement> arrangement_;
+  std::shared_ptr<const ResultAdjustment> adjustment_;
   std::shared_ptr<Outlet> outlet_;
   Value values_;
   Index made_ = 0;
@@ -602,28 +602,29 @@ ResultPanel default_panel(const Quantity& quantity) {
   return panel;
 }
 
-Page result_page(std::shared_ptr<const StoredResult> result, const Arrangement& first) {
+Page result_page(std::shared_ptr<const StoredResult> result, const std::vector<ResultPanel>& first,
+                 const ResultAdjustment& adjustment) {
   Page page;
   page.title = std::filesystem::path(result->path()).filename().string();
   page.view = "panels";
-  const auto view = std::make_shared<const ResultView>(result, arranged(*result, first.panels));
-  const auto arrangement = std::make_shared<const Arrangement>(first);
+  const auto view = std::make_shared<const ResultView>(result, arranged(*result, first));
+  const auto shared = std::make_shared<const ResultAdjustment>(adjustment);
   page.actions = {
       {.name = "show", .help = "the numbers of one panel, at places of its sliders", .distinct = {"panel"}}};
-  if (!first.settings.empty()) {
+  if (!adjustment.settings.empty()) {
     page.actions.push_back(
         {.name = "adjust", .help = "the result with another value of a setting", .distinct = {"setting"}});
-    page.panels.push_back(
-        {"adjust", "adjust", "Settings", settings_value(first.settings, values_of(first.settings), 0), "side"});
-    page.panels.push_back({"found", "facts", "Found", first.facts, "side"});
+    page.panels.push_back({"adjust", "adjust", "Settings",
+                           settings_value(adjustment.settings, values_of(adjustment.settings), 0), "side"});
+    page.panels.push_back({"found", "facts", "Found", adjustment.facts, "side"});
   }
   for (std::size_t i = 0; i < view->panels().size(); ++i) {
     const ResultPanel& panel = view->panels()[i];
     page.panels.push_back({fmt::format("array.{}", i), type_of(panel.kind), panel.title, view->options(i)});
   }
   add_numbers(page, *result);
-  page.open = [view, arrangement](std::shared_ptr<Outlet> outlet) -> std::unique_ptr<Session> {
-    return std::make_unique<ResultSession>(view, arrangement, std::move(outlet));
+  page.open = [view, shared](std::shared_ptr<Outlet> outlet) -> std::unique_ptr<Session> {
+    return std::make_unique<ResultSession>(view, shared, std::move(outlet));
   };
   return page;
 }

@@ -46,11 +46,10 @@ struct AdjustedResult {
   Value facts{};
 };
 
-/// How an instrument shows one of its results.
-struct Arrangement {
-  std::vector<ResultPanel> panels{};
-  std::vector<ResultSetting> settings{};
-  Value facts{};  ///< of the result as it is stored, for the panel beside the settings
+/// How a result is made anew on its page.
+struct ResultAdjustment {
+  std::vector<ResultSetting> settings{};  ///< none: nothing is
+  Value facts{};                          ///< of the result as it is stored, for the panel beside the settings
   /// Makes the result anew with the values of all settings by their names; every client has its own. Called from one
   /// thread at a time for each client. What it throws becomes the reply to the change, which then has no effect.
   std::function<AdjustedResult(const Value& values)> adjust{};
@@ -62,10 +61,11 @@ struct Arrangement {
 [[nodiscard]] ResultPanel default_panel(const Quantity& quantity);
 
 /// A result to look at: the panels of `first`, then the default panel of every quantity that none of them shows, its
-/// single numbers, and its texts; at the side the settings of `first`. Quantities that the result lacks, or that have
-/// other axes than the panel shows, are left out of `first`. Numbers are read when a panel is looked at ("The page of a
-/// result" in docs/viewer-protocol.md).
-[[nodiscard]] Page result_page(std::shared_ptr<const StoredResult> result, const Arrangement& first = {});
+/// single numbers, and its texts; at the side the settings of `adjustment`. Quantities that the result lacks, or that
+/// have other axes than the panel shows, are left out of `first`. Numbers are read when a panel is looked at ("The page
+/// of a result" in docs/viewer-protocol.md).
+[[nodiscard]] Page result_page(std::shared_ptr<const StoredResult> result, const std::vector<ResultPanel>& first = {},
+                               const ResultAdjustment& adjustment = {});
 
 /// "m^-1 T^-2" with raised exponents, as it is printed; empty for the unit 1.
 [[nodiscard]] std::string unit_text(const std::string& unit);

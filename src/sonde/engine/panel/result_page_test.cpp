@@ -311,10 +311,10 @@ TEST_F(ResultPage, PutsTheInstrumentsPanelsFirstAndShowsNothingTwice) {
   writer.array("/positions", Array::from(std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, Shape{5, 2}));
   writer.finish();
   using Kind = ResultPanel::Kind;
-  const Page page = result_page(
-      open("a.h5"), {.panels = {{.kind = Kind::curves, .title = "Errors", .quantities = {"R_I", "R_A", "R_free"}},
-                                {.kind = Kind::points, .title = "Where", .quantities = {"positions"}},
-                                {.title = "Absent", .quantities = {"absent"}}}});
+  const Page page =
+      result_page(open("a.h5"), {{.kind = Kind::curves, .title = "Errors", .quantities = {"R_I", "R_A", "R_free"}},
+                                 {.kind = Kind::points, .title = "Where", .quantities = {"positions"}},
+                                 {.title = "Absent", .quantities = {"absent"}}});
   std::vector<std::string> titles;
   for (const Panel& each : page.panels) titles.push_back(each.title);
   EXPECT_THAT(titles, ElementsAre("Errors", "Where", "z"));
@@ -336,10 +336,10 @@ TEST_F(ResultPage, LeavesOutOfAPanelWhatItCannotShow) {
   writer.array("/after", ramp({20}));
   writer.finish();
   using Kind = ResultPanel::Kind;
-  const Page page = result_page(
-      open("a.h5"), {.panels = {{.title = "Object", .quantities = {"object"}},
-                                {.kind = Kind::curves, .title = "Errors", .quantities = {"R_I", "R_A"}},
-                                {.kind = Kind::points, .title = "Where", .quantities = {"before", "after"}}}});
+  const Page page =
+      result_page(open("a.h5"), {{.title = "Object", .quantities = {"object"}},
+                                 {.kind = Kind::curves, .title = "Errors", .quantities = {"R_I", "R_A"}},
+                                 {.kind = Kind::points, .title = "Where", .quantities = {"before", "after"}}});
   std::vector<std::string> titles;
   for (const Panel& each : page.panels) titles.push_back(each.title);
   EXPECT_THAT(titles, UnorderedElementsAre("Errors", "R_A", "after", "before", "object"));
@@ -351,9 +351,9 @@ TEST_F(ResultPage, SaysWhichPicturesHaveOneRange) {
   Hdf5Writer writer = writer_of(file("a.h5"));
   for (const char* name : {"/a", "/b", "/c"}) writer.array(name, ramp({9, 11}));
   writer.finish();
-  const Page page = result_page(open("a.h5"), {.panels = {{.title = "A", .quantities = {"a"}, .range = "both"},
-                                                          {.title = "B", .quantities = {"b"}},
-                                                          {.title = "C", .quantities = {"c"}, .range = "both"}}});
+  const Page page = result_page(open("a.h5"), {{.title = "A", .quantities = {"a"}, .range = "both"},
+                                               {.title = "B", .quantities = {"b"}},
+                                               {.title = "C", .quantities = {"c"}, .range = "both"}});
   const auto channel = [&](const char* title) {
     return panel(page, title).options.find("parts")->items()[0].find("channel")->as_whole();
   };
@@ -374,8 +374,8 @@ TEST_F(ResultPage, SendsBothComponentsOfVectors) {
   writer.finish();
   using Kind = ResultPanel::Kind;
   const Page page =
-      result_page(open("a.h5"), {.panels = {{.kind = Kind::vectors, .title = "Field", .quantities = {"x", "y"}},
-                                            {.kind = Kind::vectors, .title = "Other", .quantities = {"x", "short"}}}});
+      result_page(open("a.h5"), {{.kind = Kind::vectors, .title = "Field", .quantities = {"x", "y"}},
+                                 {.kind = Kind::vectors, .title = "Other", .quantities = {"x", "short"}}});
   std::vector<std::string> titles;
   for (const Panel& each : page.panels) titles.push_back(each.title);
   EXPECT_THAT(titles, ElementsAre("Field", "short"));  // vectors whose components have other axes are none
@@ -394,7 +394,7 @@ class Adjusting : public ResultPage {
     writer.array("/z", ramp({20, 20}));
     writer.array("/other", ramp({20, 20}));
     writer.finish();
-    page_ = result_page(open("a.h5"),
+    page_ = result_page(open("a.h5"), {},
                         {.settings = {{.name = "factor", .value = Value(1.0), .low = 0, .high = 10},
                                       {.name = "square", .value = Value(false)},
                                       {.name = "way", .value = Value("plain"), .choices = {"plain", "broken"}}},

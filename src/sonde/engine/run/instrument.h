@@ -46,8 +46,10 @@ struct Instrument {
   /// Throws where its part would refuse this folder; asked of all before any works. nullptr: it refuses none.
   void (*check_demo_folder)(const std::filesystem::path& folder) = nullptr;
   std::unique_ptr<Viewing> (*viewing)() = nullptr;  ///< nullptr: it shows no files
-  /// How one of its results is shown; nullptr: with the panels that fit the arrays.
-  panel::Arrangement (*arrange)(const std::shared_ptr<const panel::StoredResult>& result) = nullptr;
+  /// The panels that come first on the page of one of its results; nullptr: those that fit the arrays.
+  std::vector<panel::ResultPanel> (*arrange)(const panel::StoredResult& result) = nullptr;
+  /// What a person may change on that page; nullptr: nothing.
+  panel::ResultAdjustment (*adjustment)(const panel::StoredResult& result) = nullptr;
   /// The page of a folder that its verbs wrote, which needs no settings; nothing for another folder. Throws where it is
   /// one that cannot be shown. nullptr: it shows no folders.
   std::optional<panel::Page> (*folder_page)(const std::string& folder, Run& run) = nullptr;

@@ -8,7 +8,7 @@
 
 namespace sonde::maxwell {
 
-panel::Arrangement arrange(const std::shared_ptr<const panel::StoredResult>&) {
+std::vector<panel::ResultPanel> arrange(const panel::StoredResult&) {
   using Kind = panel::ResultPanel::Kind;
   std::vector<panel::ResultPanel> panels;
   for (const Component c : all_components)
@@ -25,7 +25,7 @@ panel::Arrangement arrange(const std::shared_ptr<const panel::StoredResult>&) {
   for (const auto& [name, title] :
        {std::pair{"source/given", "Source, given"}, {"source/estimated", "Source, estimated"}})
     panels.push_back({.kind = Kind::curves, .title = title, .quantities = {name}, .along = 2, .family = 1});
-  return {.panels = std::move(panels)};
+  return panels;
 }
 
 }  // namespace sonde::maxwell

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <vector>
 
 #include "sonde/engine/panel/result_page.h"
 
@@ -9,6 +9,6 @@ namespace sonde::maxwell {
 
 /// The panels that come first on the page of a result: fields over time and their energy, models and how an inversion
 /// came to its own, the objective, traces of the receivers, gradients.
-[[nodiscard]] panel::Arrangement arrange(const std::shared_ptr<const panel::StoredResult>& result);
+[[nodiscard]] std::vector<panel::ResultPanel> arrange(const panel::StoredResult& result);
 
 }  // namespace sonde::maxwell

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <vector>
 
 #include "sonde/engine/panel/result_page.h"
 
@@ -9,6 +9,6 @@ namespace sonde::ptycho {
 
 /// The panels that come first on the page of a reconstruction: object, probe, errors over the iterations, and where the
 /// positions were and are.
-[[nodiscard]] panel::Arrangement arrange(const std::shared_ptr<const panel::StoredResult>& result);
+[[nodiscard]] std::vector<panel::ResultPanel> arrange(const panel::StoredResult& result);
 
 }  // namespace sonde::ptycho

@@ -186,7 +186,7 @@ TEST(StrainResult, ThePageSaysWhoseAxesTheMapsAreAlong) {
   StrainOptions options = of_crystal();
   const auto first_title = [&] {
     auto contents = std::make_shared<const Contents>(make_strain(drawn({}), options, enough()).contents(""));
-    return arrange_strain(panel::StoredResult::of(std::move(contents), "strain.h5").value()).panels.front().title;
+    return arrange_strain(panel::StoredResult::of(std::move(contents), "strain.h5").value()).front().title;
   };
   EXPECT_EQ(first_title(), "e_xx, axes of the scan");
   options.rotation.reset();

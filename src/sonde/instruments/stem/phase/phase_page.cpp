@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <optional>
 #include <string>
@@ -196,25 +197,26 @@ panel::AdjustedResult adjusted(const StoredCentres& stored, const Value& values)
 
 }  // namespace
 
-panel::Arrangement arrange_phase(const std::shared_ptr<const StoredResult>& result) {
+std::vector<panel::ResultPanel> arrange_phase() {
   using Kind = panel::ResultPanel::Kind;
-  panel::Arrangement arrangement;
-  arrangement.panels = {
-      {.title = "Phase", .quantities = {"phase/icom"}},
-      {.kind = Kind::vectors, .title = "Field", .quantities = {"field/x", "field/y"}},
-      {.title = "Curl", .quantities = {"field/curl"}, .range = "derivative"},
-      {.title = "Divergence", .quantities = {"field/divergence"}, .range = "derivative"},
-      {.kind = Kind::vectors, .title = "Centres of mass on the detector", .quantities = {"com/x", "com/y"}}};
-  const std::optional<StoredCentres> stored = stored_centres(*result);
-  if (!stored) return arrangement;
-  arrangement.settings = settings_of(*stored);
+  return {{.title = "Phase", .quantities = {"phase/icom"}},
+          {.kind = Kind::vectors, .title = "Field", .quantities = {"field/x", "field/y"}},
+          {.title = "Curl", .quantities = {"field/curl"}, .range = "derivative"},
+          {.title = "Divergence", .quantities = {"field/divergence"}, .range = "derivative"},
+          {.kind = Kind::vectors, .title = "Centres of mass on the detector", .quantities = {"com/x", "com/y"}}};
+}
+
+panel::ResultAdjustment adjustment_of_phase(const StoredResult& result) {
+  const std::optional<StoredCentres> stored = stored_centres(result);
+  if (!stored) return {};
+  panel::ResultAdjustment adjustment{.settings = settings_of(*stored)};
   Value values = Value::object();
-  for (const panel::ResultSetting& setting : arrangement.settings) values[setting.name] = setting.value;
-  arrangement.facts = adjusted(*stored, values).facts;
-  arrangement.adjust = [centres = std::make_shared<const StoredCentres>(*stored)](const Value& changed) {
+  for (const panel::ResultSetting& setting : adjustment.settings) values[setting.name] = setting.value;
+  adjustment.facts = adjusted(*stored, values).facts;
+  adjustment.adjust = [centres = std::make_shared<const StoredCentres>(*stored)](const Value& changed) {
     return adjusted(*centres, changed);
   };
-  return arrangement;
+  return adjustment;
 }
 
 }  // namespace sonde::stem

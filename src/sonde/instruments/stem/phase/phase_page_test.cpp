@@ -36,9 +36,9 @@ std::shared_ptr<const panel::StoredResult> stored_of(Contents contents) {
       panel::StoredResult::of(std::make_shared<const Contents>(std::move(contents)), "phase.h5").value());
 }
 
-Value values_of(const panel::Arrangement& arrangement) {
+Value values_of(const panel::ResultAdjustment& adjustment) {
   Value values = Value::object();
-  for (const panel::ResultSetting& setting : arrangement.settings) values[setting.name] = setting.value;
+  for (const panel::ResultSetting& setting : adjustment.settings) values[setting.name] = setting.value;
   return values;
 }
 
@@ -63,7 +63,7 @@ TEST(PhasePage, MakesTheStoredResultAgainFromWhatIsStored) {
     for (const PhaseUnit unit : {PhaseUnit::rad, PhaseUnit::volts, PhaseUnit::px}) {
       SCOPED_TRACE(fit);
       const PhaseResult result = made_with({.fit = fit, .method = IntegralMethod::ricom, .kernel = 9, .units = unit});
-      const panel::Arrangement page = arrange_phase(stored_of(phase_contents(result, "")));
+      const panel::ResultAdjustment page = adjustment_of_phase(*stored_of(phase_contents(result, "")));
       ASSERT_FALSE(page.settings.empty());
       const panel::AdjustedResult again = page.adjust(values_of(page));
       EXPECT_LT(difference(again.contents, "phase/icom", result.phase), of_storage);
@@ -74,7 +74,7 @@ TEST(PhasePage, MakesTheStoredResultAgainFromWhatIsStored) {
 }
 
 TEST(PhasePage, MakesWhatTheVerbMakesWithOtherSettings) {
-  const panel::Arrangement page = arrange_phase(stored_of(phase_contents(made_with({}), "")));
+  const panel::ResultAdjustment page = adjustment_of_phase(*stored_of(phase_contents(made_with({}), "")));
   Value values = values_of(page);
   values["rotation"] = -75.5;
   values["transpose"] = true;
@@ -89,7 +89,7 @@ TEST(PhasePage, MakesWhatTheVerbMakesWithOtherSettings) {
 
 TEST(PhasePage, HalfATurnExchangesHillsAndValleys) {
   const PhaseResult result = made_with({});
-  const panel::Arrangement page = arrange_phase(stored_of(phase_contents(result, "")));
+  const panel::ResultAdjustment page = adjustment_of_phase(*stored_of(phase_contents(result, "")));
   Value values = values_of(page);
   values["half_a_turn"] = true;
   std::vector<double> negative = result.phase;
@@ -109,7 +109,7 @@ TEST(PhasePage, HasNoSettingsWhereAPartIsMissingOrDamaged) {
       else
         part.add(each.name, each.dimensions, alias(each.values)).unit(each.unit());
     }
-    return arrange_phase(stored_of(std::move(part))).settings.size();
+    return adjustment_of_phase(*stored_of(std::move(part))).settings.size();
   };
   EXPECT_GT(settings_without(""), 0u);
   for (const char* name : {"com/x", "com/y", "com/sum", "com/origin_y", "phase/icom", "scale/pixel", "scale/step_row",

@@ -18,11 +18,15 @@ std::vector<Verb> verbs() {
           bragg_verb(), strain_verb(),   crystal_verb(), orient_verb(), convert_verb(), simulate_verb()};
 }
 
-panel::Arrangement arrange(const std::shared_ptr<const panel::StoredResult>& result) {
-  if (result->schema().starts_with("sonde.stem.phase/")) return arrange_phase(result);
-  if (result->schema().starts_with("sonde.stem.radial/")) return arrange_radial(*result);
-  if (result->schema().starts_with("sonde.stem.strain/")) return arrange_strain(*result);
+std::vector<panel::ResultPanel> arrange(const panel::StoredResult& result) {
+  if (result.schema().starts_with("sonde.stem.phase/")) return arrange_phase();
+  if (result.schema().starts_with("sonde.stem.radial/")) return arrange_radial(result);
+  if (result.schema().starts_with("sonde.stem.strain/")) return arrange_strain(result);
   return {};
+}
+
+panel::ResultAdjustment adjustment(const panel::StoredResult& result) {
+  return result.schema().starts_with("sonde.stem.phase/") ? adjustment_of_phase(result) : panel::ResultAdjustment{};
 }
 
 }  // namespace
@@ -33,6 +37,7 @@ const Instrument instrument{.name = "stem",
                             .bench_cases = [](ShowPage) { return sonde::stem::bench_cases(); },
                             .demonstrate = demonstrate,
                             .viewing = viewing,
-                            .arrange = arrange};
+                            .arrange = arrange,
+                            .adjustment = adjustment};
 
 }  // namespace sonde::stem
