@@ -24,20 +24,6 @@ namespace {
 
 View<const double, 2> seen(const Array& pattern) { return pattern.view<double, 2>(); }
 
-BraggCalibration calibration_of(const Dataset& dataset) {
-  const Calibration& of = dataset.calibration();
-  const auto times = [](const std::optional<Quantity>& quantity, Index bin) {
-    return quantity ? std::optional(quantity->value * static_cast<double>(bin)) : std::nullopt;
-  };
-  return {.pixel_inv_a = times(of.detector_step_inv_a, dataset.det_bin()),
-          .pixel_mrad = times(of.detector_step_mrad, dataset.det_bin()),
-          .high_tension_v = times(of.high_tension_v, 1),
-          .scan_step_row_nm = times(of.scan_step_row_nm, dataset.scan_bin()),
-          .scan_step_col_nm = times(of.scan_step_col_nm, dataset.scan_bin()),
-          .rotation_rad = {},
-          .transpose = {}};
-}
-
 Value settings_value(const Probe& probe, const KernelSettings& kernel, const DiskSettings& disks) {
   Value value;
   value["probe_radius"] = probe.radius;

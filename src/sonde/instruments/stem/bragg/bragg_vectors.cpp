@@ -64,6 +64,7 @@ class VectorsReader {
     }
     check_values(vectors);
     read_attributes(vectors);
+    read_steps(vectors);
     return vectors;
   }
 
@@ -150,6 +151,28 @@ class VectorsReader {
     if (const auto text = file_.attribute("/bragg", "parameters")) vectors.parameters = text->text().value_or("{}");
   }
 
+  void read_steps(BraggVectors& vectors) const {
+    BraggCalibration& calibration = vectors.calibration;
+    if (const auto value = file_.attribute("/bragg", "ellipse")) {
+      std::array<double, 4> parts{};
+      bool finite = value->elements.size() == parts.size();
+      for (std::size_t i = 0; finite && i < parts.size(); ++i) {
+        const auto part = Hdf5Value{{}, {value->elements[i]}}.number();
+        finite = part && std::isfinite(*part);
+        if (finite) parts[i] = *part;
+      }
+      if (!finite || !(parts[0] > 0 && parts[1] > 0 && parts[3] > 0))
+        throw wrong("/bragg: ellipse is not a, b, theta and a radius");
+      calibration.ellipse = Distortion{parts[0], parts[1], parts[2], parts[3]};
+    }
+    if (!file_.is_dataset("/bragg/origin_y") && !file_.is_dataset("/bragg/origin_x")) return;
+    calibration.origin_y = elements<double>("origin_y", vectors.positions());
+    calibration.origin_x = elements<double>("origin_x", vectors.positions());
+    for (const std::vector<double>* places : {&calibration.origin_y, &calibration.origin_x})
+      for (std::size_t i = 0; i < places->size(); ++i)
+        if (std::isinf((*places)[i])) throw wrong(fmt::format("the origin of position {} is infinite", i));
+  }
+
   std::string path_;
   Hdf5File file_;
 };
@@ -187,6 +210,12 @@ Contents BraggVectors::contents(const std::string& command) const {
   of_disks("qy", qy, "px");
   of_disks("qx", qx, "px");
   of_disks("intensity", intensity, "counts");
+  if (const auto& ellipse = calibration.ellipse)
+    contents.attribute("bragg/ellipse", std::vector<double>{ellipse->a, ellipse->b, ellipse->theta, ellipse->radius});
+  if (calibration.has_origin()) {
+    add("origin_y", "position", Array::from(calibration.origin_y, {positions()}), "px", "detector");
+    add("origin_x", "position", Array::from(calibration.origin_x, {positions()}), "px", "detector");
+  }
   if (!has_variance()) return contents;
   of_disks("var_y", var_y, "px^2");
   of_disks("var_x", var_x, "px^2");

@@ -3,24 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/io/contents.h"
+#include "sonde/instruments/stem/bragg/bragg_calibration.h"
 
 namespace sonde::stem {
-
-/// What is known of the pixels of a detector and the steps of a scan; absent values are never guessed.
-struct BraggCalibration {
-  std::optional<double> pixel_inv_a;     ///< 1/Angstrom for each pixel, bins counted
-  std::optional<double> pixel_mrad;      ///< mrad for each pixel, bins counted
-  std::optional<double> high_tension_v;  ///< V
-  std::optional<double> scan_step_row_nm, scan_step_col_nm;
-  std::optional<double> rotation_rad;  ///< of the detector against the scan: v_scan = R(rotation) T v_detector
-  std::optional<bool> transpose;       ///< whether T swaps the axes of the detector first
-};
 
 /// The Bragg disks of every pattern of a scan, one list after another (compressed sparse rows): those of position p =
 /// scan row * scan_cols + scan column are the entries [offsets[p], offsets[p + 1]), the brightest first.
@@ -46,9 +36,10 @@ struct BraggVectors {
   [[nodiscard]] bool has_variance() const { return !var_y.empty(); }
   [[nodiscard]] std::size_t bytes() const;
 
-  /// /bragg/offsets u64, /bragg/valid u8, /bragg/{qy,qx,intensity} f32, and var_y, var_x where they are known. The
-  /// group has the attributes scan_shape, detector_shape, probe_radius, coordinates ("raw"), parameters, and what is
-  /// known of the calibration; each variable has units, frame, sonde_version and command. Borrows nothing.
+  /// /bragg/offsets u64, /bragg/valid u8, /bragg/{qy,qx,intensity} f32, var_y, var_x and (position) origin_y, origin_x
+  /// f64 where they are known. The group has the attributes scan_shape, detector_shape, probe_radius, coordinates
+  /// ("raw"), parameters, and what is known of the calibration: ellipse is a, b, theta and the radius; each variable
+  /// has units, frame, sonde_version and command. Borrows nothing.
   [[nodiscard]] Contents contents(const std::string& command) const;
 };
 

@@ -109,6 +109,33 @@ TEST(BraggVectors, CarryProbeCalibrationAndParameters) {
   EXPECT_EQ(read.parameters, R"({"kernel":"ring"})");
 }
 
+TEST(BraggVectors, CarryOriginsAndEllipse) {
+  const TemporaryFolder folder;
+  BraggVectors written = few_disks();
+  written.calibration.ellipse = Distortion{.a = 1.02, .b = 0.98, .theta = 0.5, .radius = 0.98};
+  written.calibration.origin_y = {19, 20, 21, 22, 23, std::nan("")};
+  written.calibration.origin_x = {25.5, 25, 24.5, 24, 23.5, 23};
+  write_vectors(folder.file("disks.h5"), written);
+  const BraggCalibration read = read_bragg_vectors(folder.file("disks.h5")).calibration;
+  EXPECT_EQ(read.ellipse->a, 1.02);
+  EXPECT_EQ(read.ellipse->b, 0.98);
+  EXPECT_EQ(read.ellipse->theta, 0.5);
+  EXPECT_EQ(read.ellipse->radius, 0.98);
+  EXPECT_EQ(read.origin_y[4], 23);
+  EXPECT_TRUE(std::isnan(read.origin_y[5]));
+  EXPECT_EQ(read.origin_x, written.calibration.origin_x);
+}
+
+TEST(BraggVectors, WithACalibrationThatCannotBeAreRefused) {
+  EXPECT_THAT(error_of_file([](BraggVectors& of) { of.calibration.ellipse = Distortion{.a = 1, .b = 0}; }),
+              HasSubstr("damaged: /bragg: ellipse is not a, b, theta and a radius"));
+  EXPECT_THAT(error_of_file([](BraggVectors& of) {
+                of.calibration.origin_y.assign(6, 1);
+                of.calibration.origin_x.assign(6, HUGE_VAL);
+              }),
+              HasSubstr("damaged: the origin of position 0 is infinite"));
+}
+
 TEST(BraggVectors, MayBeNone) {
   const TemporaryFolder folder;
   BraggVectors none;

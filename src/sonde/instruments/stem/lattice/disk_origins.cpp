@@ -61,6 +61,16 @@ OriginFit possible(const VectorField& field, OriginFit fit) {
   return fit;
 }
 
+/// Those of the calibration; positions without one, and without a pattern, are not valid.
+VectorField stated_origins(const BraggVectors& vectors) {
+  VectorField field = make_field(vectors.scan_rows, vectors.scan_cols);
+  field.x = vectors.calibration.origin_x;
+  field.y = vectors.calibration.origin_y;
+  for (std::size_t i = 0; i < field.valid.size(); ++i)
+    field.valid[i] = vectors.valid[i] != 0 && std::isfinite(field.x[i]) && std::isfinite(field.y[i]) ? 1 : 0;
+  return field;
+}
+
 }  // namespace
 
 Origin::At DiskOrigins::at(Index row, Index col) const {
@@ -71,6 +81,12 @@ Origin::At DiskOrigins::at(Index row, Index col) const {
 
 DiskOrigins find_origins(const BraggVectors& vectors, OriginChoice choice, OriginFit fit) {
   DiskOrigins found;
+  if (choice == OriginChoice::automatic && vectors.calibration.has_origin()) {
+    found.measured = stated_origins(vectors);
+    found.fit = OriginFit::none;
+    found.stated = true;
+    return found;
+  }
   const auto distance = [&](std::size_t disk, const Origin::At& from) {
     return std::hypot(vectors.qx[disk] - from.x, vectors.qy[disk] - from.y);
   };

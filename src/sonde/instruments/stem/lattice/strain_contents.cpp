@@ -83,6 +83,10 @@ std::string reasons_text(const StrainResult& result) {
 
 std::vector<std::string> StrainResult::lines() const {
   std::vector<std::string> lines;
+  if (origin_stated) lines.emplace_back("origin    of every position, of the file");
+  if (ellipse)
+    lines.push_back(fmt::format("ellipse   {:.4g} : {:.4g} at {:.1f} degrees, of the file; corrected", ellipse->a,
+                                ellipse->b, ellipse->theta * 180 / std::numbers::pi));
   if (origin_fit != OriginFit::none)
     lines.push_back(fmt::format("origin    {} through the direct disks, rms {:.3f} px; {} of {} left out",
                                 text_of(origin_fit), origin.rms, origin.dropped, origin.used + origin.dropped));
@@ -117,7 +121,13 @@ std::vector<std::string> StrainResult::lines() const {
 
 Value StrainResult::to_value() const {
   Value value;
-  value["origin"]["fit"] = text_of(origin_fit);
+  value["origin"]["fit"] = origin_stated ? "file" : text_of(origin_fit);
+  if (ellipse) {
+    value["ellipse"]["a"] = ellipse->a;
+    value["ellipse"]["b"] = ellipse->b;
+    value["ellipse"]["theta_rad"] = ellipse->theta;
+    value["ellipse"]["radius"] = ellipse->radius;
+  }
   value["origin"]["rms_px"] = origin.rms;
   value["origin"]["left_out"] = origin.dropped;
   value["frame"]["name"] = frame.name();

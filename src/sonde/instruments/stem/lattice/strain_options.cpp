@@ -12,6 +12,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/stem/bragg/bragg_calibration.h"
 #include "sonde/instruments/stem/load/parse_numbers.h"
 
 namespace sonde::stem {
@@ -57,6 +58,8 @@ std::array<Index, 4> parse_region(std::string_view text, std::string_view where)
 
 void check_reference_region(std::string_view text, std::string_view where) { (void)parse_region(text, where); }
 
+void check_steps(std::string_view text, std::string_view where) { (void)parse_steps(text, where); }
+
 void check_transpose(std::string_view text, std::string_view where) {
   if (text != "auto" && text != "0" && text != "1")
     throw Error(ErrorKind::usage, fmt::format("{}: \"{}\"; expected auto, 0 or 1", where, text));
@@ -83,6 +86,7 @@ void StrainOptions::check() const {
   (void)basis_asked();
   (void)reference_asked();
   (void)region_asked();
+  check_steps(skip_calibration, setting("skip_calibration"));
   check_transpose(transpose, setting("transpose"));
   if (reference_asked() && region_asked())
     throw Error(ErrorKind::usage, setting("reference") + " is given, so no positions are chosen for it")
@@ -92,8 +96,10 @@ void StrainOptions::check() const {
 void StrainOptions::describe(Fields& fields) {
   fields.heading("Lattice");
   fields.choice(
-      "origin", origin, {{"nearest", OriginChoice::nearest}, {"brightest", OriginChoice::brightest}},
-      {.help = "direct disk of each pattern: that nearest the mean place of all disks, or the brightest one"});
+      "origin", origin,
+      {{"auto", OriginChoice::automatic}, {"nearest", OriginChoice::nearest}, {"brightest", OriginChoice::brightest}},
+      {.help = "direct disk of each pattern: that nearest the mean place of all disks, or the brightest one; auto: the "
+               "origin in the file's calibration, else nearest"});
   fields.choice("origin_fit", origin_fit,
                 {{"none", OriginFit::none},
                  {"constant", OriginFit::mean},
@@ -143,6 +149,11 @@ void StrainOptions::describe(Fields& fields) {
              {.help = "rows and columns of the detector are exchanged before that; auto: as the file says, else not",
               .metavar = "auto|0|1",
               .check = check_transpose});
+  fields.add("skip_calibration", skip_calibration,
+             {.help = "steps of the calibration in the file that are not applied: origin, ellipse, pixel, transpose, "
+                      "rotation",
+              .metavar = "STEP,...",
+              .check = check_steps});
   fields.heading("");
 }
 

@@ -13,12 +13,13 @@
 
 namespace sonde::stem {
 
-/// Which disk of a pattern is the direct one: that nearest the mean place of all disks, or the brightest.
-enum class OriginChoice { nearest, brightest };
+/// Which disk of a pattern is the direct one: that nearest the mean place of all disks, or the brightest; automatic:
+/// the origin that the file states of every position, else the nearest.
+enum class OriginChoice { automatic, nearest, brightest };
 
 /// How strain is made from lists of disks. Texts are read when the work begins.
 struct StrainOptions {
-  OriginChoice origin = OriginChoice::nearest;
+  OriginChoice origin = OriginChoice::automatic;
   OriginFit origin_fit = OriginFit::plane;
   std::string basis = "auto";  ///< or "G1X,G1Y,G2X,G2Y", px
   std::optional<double> max_peak_spacing{};
@@ -30,6 +31,7 @@ struct StrainOptions {
   StrainMeasure measure = StrainMeasure::biot;
   std::optional<double> rotation{};  ///< degrees; unset: that of the file
   std::string transpose = "auto";    ///< "0", "1"; auto: that of the file
+  std::string skip_calibration;      ///< steps of the file's calibration that are not applied
 
   void describe(Fields& fields);
 

@@ -15,6 +15,7 @@
 #include "sonde/engine/base/sampling.h"
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/stem/lattice/calibrated_disks.h"
 #include "sonde/instruments/stem/lattice/disk_origins.h"
 #include "sonde/instruments/stem/lattice/strain_warnings.h"
 
@@ -203,8 +204,10 @@ double spacing_of(const BraggVectors& vectors, const Basis& basis, const StrainO
 
 }  // namespace
 
-StrainResult make_strain(const BraggVectors& vectors, const StrainOptions& options, Budget budget) {
+StrainResult make_strain(BraggVectors vectors, const StrainOptions& options, Budget budget) {
   options.check();
+  vectors.calibration =
+      without(std::move(vectors.calibration), parse_steps(options.skip_calibration, setting("skip_calibration")));
   if (options.weights == PeakWeight::variance && !vectors.has_variance())
     throw Error(ErrorKind::bad_input, "the disks have no variances").hint("give other " + setting("weights"));
   const auto positions = static_cast<std::size_t>(vectors.positions());
@@ -220,6 +223,9 @@ StrainResult make_strain(const BraggVectors& vectors, const StrainOptions& optio
   const DiskOrigins origins = find_origins(vectors, options.origin, options.origin_fit);
   result.origin = origins.surface;
   result.origin_fit = origins.fit;
+  result.origin_stated = origins.stated;
+  result.ellipse = vectors.calibration.ellipse;
+  if (result.ellipse) vectors = corrected(std::move(vectors), origins, *result.ellipse);
   result.fits.resize(positions);
   const std::optional<Basis> given = options.basis_asked();
   if (given)

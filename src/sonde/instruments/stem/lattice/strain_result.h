@@ -30,6 +30,8 @@ struct StrainResult {
   // Calibrations, in the order in which they are applied
   Origin origin{};
   OriginFit origin_fit = OriginFit::plane;
+  bool origin_stated = false;  ///< that of the file
+  std::optional<Distortion> ellipse{};
   StrainFrame frame{};
   // Lattice of the scan
   std::optional<FoundBasis> found{};  ///< unset: given
@@ -74,6 +76,6 @@ struct StrainResult {
 /// Origin, basis, lattice of every position, reference and strain. Where no lattice is found, every position is
 /// invalid and the first warning says why. Throws Error(bad_input) where weights need variances that the file lacks,
 /// where the region of the reference is outside of the scan or has no lattice, and Error(budget).
-[[nodiscard]] StrainResult make_strain(const BraggVectors& vectors, const StrainOptions& options, Budget budget);
+[[nodiscard]] StrainResult make_strain(BraggVectors vectors, const StrainOptions& options, Budget budget);
 
 }  // namespace sonde::stem

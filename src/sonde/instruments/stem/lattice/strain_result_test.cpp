@@ -169,6 +169,69 @@ TEST(StrainResult, RotatedDetectorsShowTheSameStrainAlongTheScan) {
   EXPECT_THAT(result.warnings, ::testing::IsEmpty());
 }
 
+/// Disks stretched along their semi-axes, about the origin of their pattern.
+BraggVectors stretched(BraggVectors vectors, const Distortion& by) {
+  const double c = std::cos(by.theta), s = std::sin(by.theta);
+  for (Index position = 0; position < vectors.positions(); ++position) {
+    const double q0_x = 84.3 + 0.05 * static_cast<double>(position % vectors.scan_cols);
+    const double q0_y = 71.8 - 0.1 * static_cast<double>(position / vectors.scan_cols);
+    vectors.calibration.origin_x.push_back(q0_x);
+    vectors.calibration.origin_y.push_back(q0_y);
+    for (auto i = static_cast<std::size_t>(vectors.first(position));
+         i < static_cast<std::size_t>(vectors.last(position)); ++i) {
+      const double x = vectors.qx[i] - q0_x, y = vectors.qy[i] - q0_y;
+      const double along = by.a * (c * x + s * y), across = by.b * (c * y - s * x);
+      vectors.qx[i] = static_cast<float>(q0_x + c * along - s * across);
+      vectors.qy[i] = static_cast<float>(q0_y + s * along + c * across);
+    }
+  }
+  vectors.calibration.ellipse = by;
+  return vectors;
+}
+
+TEST(StrainResult, TheEllipseOfTheFileIsTakenOutUnlessItIsSkipped) {
+  const Distortion lens{.a = 1.04, .b = 0.98, .theta = 0.4, .radius = 1};
+  const StrainResult expected = make_strain(drawn({}), of_crystal(), enough());
+  const BraggVectors distorted = stretched(drawn({}), lens);
+  const StrainResult result = make_strain(distorted, of_crystal(), enough());
+  ASSERT_EQ(result.fitted(), 60);
+  EXPECT_TRUE(result.origin_stated);
+  for (std::size_t i = 0; i < 60; ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_NEAR(result.strain[i].xx, expected.strain[i].xx, 1e-5);  // places are single precision
+    EXPECT_NEAR(result.strain[i].yy, expected.strain[i].yy, 1e-5);
+    EXPECT_NEAR(result.strain[i].xy, expected.strain[i].xy, 1e-5);
+  }
+  StrainOptions skipping = of_crystal();
+  skipping.skip_calibration = "ellipse";
+  const StrainResult uncorrected = make_strain(distorted, skipping, enough());
+  // Reciprocal vectors stretched by 1.04 along an axis look like a crystal compressed along it.
+  EXPECT_LT(uncorrected.strain[0].xx - expected.strain[0].xx, -0.01);
+}
+
+TEST(StrainResult, StepsOfTheCalibrationAreSkippedOneByOne) {
+  BraggVectors vectors = stretched(drawn({}), {.a = 1, .b = 1, .theta = 0, .radius = 1});
+  vectors.calibration.rotation_rad = 0.5;
+  vectors.calibration.transpose = true;
+  const auto with = [&](const char* skipped) {
+    StrainOptions options = of_crystal();
+    options.rotation.reset();
+    options.transpose = "auto";
+    options.skip_calibration = skipped;
+    return make_strain(vectors, options, enough());
+  };
+  EXPECT_EQ(with("").frame.rotation, 0.5);
+  EXPECT_TRUE(with("").frame.transpose);
+  EXPECT_FALSE(with("transpose").frame.transpose);
+  EXPECT_FALSE(with("rotation").frame.scan);
+  EXPECT_TRUE(with("rotation").origin_stated);
+  EXPECT_FALSE(with("origin, rotation").origin_stated);
+  StrainOptions wrong;
+  wrong.skip_calibration = "elipse";
+  EXPECT_THAT(testing::error_of(ErrorKind::usage, [&] { wrong.check(); }),
+              HasSubstr("\"elipse\"; expected some of origin, ellipse, pixel, transpose, rotation"));
+}
+
 TEST(StrainResult, AnUnknownRotationIsSaidAndTheAxesAreTheDetectors) {
   StrainOptions options = of_crystal();
   options.rotation.reset();

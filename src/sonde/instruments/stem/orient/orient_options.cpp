@@ -11,14 +11,22 @@ void OrientOptions::describe(Fields& fields) {
   fields.add(
       "q_pixel", q_pixel,
       {.help = "reciprocal size of a detector pixel; else that of the input", .unit = "1/A", .min = 1e-6, .max = 1});
-  fields.choice("origin", origin, {{"nearest", OriginChoice::nearest}, {"brightest", OriginChoice::brightest}},
-                {.help = "the direct disk of a pattern: that nearest the mean place of all, or the brightest"});
+  fields.choice(
+      "origin", origin,
+      {{"auto", OriginChoice::automatic}, {"nearest", OriginChoice::nearest}, {"brightest", OriginChoice::brightest}},
+      {.help =
+           "the direct disk of a pattern: that nearest the mean place of all, or the brightest; auto: the origin in "
+           "the file's calibration, else nearest"});
   fields.choice("origin_fit", origin_fit,
                 {{"none", OriginFit::none},
                  {"mean", OriginFit::mean},
                  {"plane", OriginFit::plane},
                  {"parabola", OriginFit::parabola}},
                 {.help = "surface over the scan through the direct disks; none: each by itself"});
+  fields.add("skip_calibration", skip_calibration,
+             {.help = "steps of the calibration in the file that are not applied: origin, ellipse, pixel",
+              .metavar = "STEP,...",
+              .check = [](std::string_view text, std::string_view where) { (void)parse_steps(text, where); }});
   fields.heading("Plan");
   fields.add("k_max", plan.k_max, {.help = "largest 1/d", .unit = "1/A", .min = 0.01, .max = 20});
   fields.add("angle_step_zone_axis", plan.angle_step_zone_axis,

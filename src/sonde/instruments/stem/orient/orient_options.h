@@ -15,8 +15,9 @@ struct OrientOptions {
   std::string crystal;              ///< CIF file
   std::optional<double> voltage{};  ///< kV; unset: that of the file
   std::optional<double> q_pixel{};  ///< 1/A; unset: that of the file
-  OriginChoice origin = OriginChoice::nearest;
+  OriginChoice origin = OriginChoice::automatic;
   OriginFit origin_fit = OriginFit::plane;
+  std::string skip_calibration;  ///< steps of the file's calibration that are not applied
   OrientationOptions plan{};
   MatchOptions match{};
 

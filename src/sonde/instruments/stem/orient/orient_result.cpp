@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/device/parallel.h"
+#include "sonde/instruments/stem/lattice/calibrated_disks.h"
 #include "sonde/instruments/stem/lattice/disk_origins.h"
 
 namespace sonde::stem {
@@ -23,8 +25,9 @@ struct PeakLists {
   std::vector<Index> first = {0};
 };
 
-PeakLists peaks_of(const BraggVectors& vectors, const OrientOptions& options, double q_pixel, double shortest) {
+PeakLists peaks_of(BraggVectors vectors, const OrientOptions& options, double q_pixel, double shortest) {
   const DiskOrigins origins = find_origins(vectors, options.origin, options.origin_fit);
+  if (const auto ellipse = vectors.calibration.ellipse) vectors = corrected(std::move(vectors), origins, *ellipse);
   PeakLists lists;
   for (Index position = 0; position < vectors.positions(); ++position) {
     const auto here = static_cast<std::size_t>(position);
@@ -96,12 +99,13 @@ Index OrientResult::ambiguous() const {
                        [](const PatternMatch& each) { return !each.matches.empty() && each.matches[0].other; });
 }
 
-OrientResult make_orient(const BraggVectors& vectors, const Crystal& crystal, const OrientOptions& options,
-                         Budget budget) {
+OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const OrientOptions& options, Budget budget) {
   const auto missing = [](const std::string& what, const std::string& option) {
     return Error(ErrorKind::bad_input, what + " is not known").hint("give " + setting(option));
   };
   OrientResult result;
+  vectors.calibration =
+      without(std::move(vectors.calibration), parse_steps(options.skip_calibration, setting("skip_calibration")));
   if (!options.voltage && !vectors.calibration.high_tension_v) throw missing("the accelerating voltage", "voltage");
   if (!options.q_pixel && !vectors.calibration.pixel_inv_a)
     throw missing("the reciprocal size of a detector pixel", "q_pixel");

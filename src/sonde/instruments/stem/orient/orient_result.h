@@ -52,7 +52,7 @@ struct EulerAngles {
 
 /// Throws Error(bad_input) where the size of a pixel or the voltage is missing, naming the options that give them, what
 /// OrientationPlan::prepare() throws, and Error(budget).
-[[nodiscard]] OrientResult make_orient(const BraggVectors& vectors, const Crystal& crystal,
-                                       const OrientOptions& options, Budget budget);
+[[nodiscard]] OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const OrientOptions& options,
+                                       Budget budget);
 
 }  // namespace sonde::stem

@@ -73,6 +73,37 @@ TEST(OrientResult, HoldsTheGrainsOfAScan) {
   EXPECT_FALSE(result.failed());
 }
 
+TEST(OrientResult, ThePixelSizeOfTheFileCanBeSkippedAndIsThenMissing) {
+  OrientOptions options;
+  options.skip_calibration = "pixel";
+  EXPECT_THAT(error_of(ErrorKind::bad_input,
+                       [&] { (void)make_orient(two_grains(), gold(), options, sonde::testing::plenty()); }),
+              HasSubstr("the reciprocal size of a detector pixel is not known"));
+}
+
+// Stretched by 6 % along one direction the disks of the outer rings are more than half a kernel off.
+TEST(OrientResult, TheEllipseOfTheFileIsTakenOut) {
+  BraggVectors vectors = two_grains();
+  for (Index position = 0; position < vectors.positions(); ++position) {
+    vectors.calibration.origin_x.push_back(95 + 0.3 * static_cast<double>(position % 4));
+    vectors.calibration.origin_y.push_back(84 - 0.2 * static_cast<double>(position / 4));
+    for (Index i = vectors.first(position); i < vectors.last(position); ++i) {
+      float& x = vectors.qx[static_cast<std::size_t>(i)];
+      const double origin = vectors.calibration.origin_x.back();
+      x = static_cast<float>(origin + 1.06 * (x - origin));
+    }
+  }
+  vectors.calibration.ellipse = Distortion{.a = 1.06, .b = 1, .theta = 0, .radius = 1};
+  const auto explained = [](const BraggVectors& by, const char* skipped) {
+    OrientOptions options;
+    options.skip_calibration = skipped;
+    return make_orient(by, gold(), options, sonde::testing::plenty()).explained;
+  };
+  const std::vector<double> undistorted = explained(two_grains(), "");
+  EXPECT_EQ(explained(vectors, ""), undistorted);
+  EXPECT_LT(explained(vectors, "ellipse")[0], undistorted[0] - 0.1);
+}
+
 TEST(OrientResult, NamesAWrongScaleAndMissingCalibrationFirst) {
   BraggVectors vectors = two_grains();
   const auto budget = sonde::testing::plenty();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,19 @@ struct Quantity {
   StatedBy stated_by = StatedBy::file;
 };
 
+/// What lenses make of a circle about the origin: an ellipse with semi-axes a and b (any common unit, only their ratio
+/// counts), a along the angle `theta` from +x (columns) towards +y (rows), rad. Correcting it gives the circle of
+/// `radius`: sqrt(a b) keeps areas, b is what py4DSTEM makes, whose pixel sizes belong to that.
+struct Distortion {
+  double a = 1, b = 1, theta = 0, radius = 1;
+};
+
+/// Where the direct beam is in every stored frame: x along the columns, y along the rows, px of the stored detector;
+/// NaN where it is not known.
+struct OriginMap {
+  std::vector<double> x, y;
+};
+
 /// What turns pixels into physical units. Empty fields were not recorded and not given.
 struct Calibration {
   std::optional<Quantity> high_tension_v;       ///< accelerating voltage, V
@@ -33,6 +47,11 @@ struct Calibration {
   std::optional<Quantity> detector_pixel_m;     ///< physical size of a (square) detector pixel, m
   std::optional<Quantity> detector_step_mrad;   ///< angle of one detector pixel, mrad, when stored or derivable
   std::optional<Quantity> detector_step_inv_a;  ///< reciprocal size of one detector pixel, 1/Angstrom
+  /// From the detector to the scan: v_scan = R(rotation) T v_detector, rad; T exchanges x and y where it is transposed.
+  std::optional<Quantity> rotation_rad;
+  std::optional<bool> transpose;
+  std::optional<Distortion> ellipse;
+  std::shared_ptr<const OriginMap> origin;  ///< of all frames, or none
 };
 
 /// How stored frames lie on the scan: which frame belongs to scan position (row, col), and back.

@@ -10,6 +10,7 @@
 #include "sonde/instruments/stem/read/calibration.h"
 #include "sonde/instruments/stem/read/channels.h"
 #include "sonde/instruments/stem/read/emd_axes.h"
+#include "sonde/instruments/stem/read/emd_calibration.h"
 #include "sonde/instruments/stem/read/hdf5_source.h"
 #include "sonde/instruments/stem/read/hyperspy/hyperspy_axes.h"
 #include "sonde/instruments/stem/read/nion/nion_properties.h"
@@ -109,6 +110,7 @@ std::unique_ptr<Source> open_hdf5_generic(const Hdf5File& file, const ReadOption
   const Hdf5Frames& frames = parts.front();
   frames.check_ranges(problems);
   const std::optional<StatedGrid> line = take_axes(file, chosen, a);
+  take_emd_calibration(file, chosen.path, frames.frames(), a);
   derive_detector_steps(a.calibration);
   a.files = {frames.file_path()};
   a.frames = frames.frames();
@@ -122,6 +124,11 @@ std::unique_ptr<Source> open_hdf5_generic(const Hdf5File& file, const ReadOption
     a.scan = scan_order(shape, options);
     a.scan_because = shape.because;
   });
+  if (a.calibration.rotation_rad && (a.scan.flip_rows || a.scan.flip_cols || a.scan.transpose)) {
+    a.calibration.rotation_rad.reset();
+    a.calibration.transpose.reset();
+    a.notes.push_back({"calibration rotation is not used", "it is that of the scan before flips and transposition"});
+  }
   problems.throw_if_any(fmt::format("{}: {} problems, nothing was read", a.path, problems.errors().size()));
 
   for (const auto& [path, value] : file.small_values()) a.original_metadata.emplace(path, value.printed());

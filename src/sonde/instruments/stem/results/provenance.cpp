@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <numeric>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/paths.h"
@@ -38,6 +39,22 @@ Value calibration_value(const Calibration& calibration) {
   add(all, "detector_pixel_m", calibration.detector_pixel_m);
   add(all, "detector_step_mrad", calibration.detector_step_mrad);
   add(all, "detector_step_inv_a", calibration.detector_step_inv_a);
+  add(all, "rotation_rad", calibration.rotation_rad);
+  if (calibration.transpose) all["transpose"] = *calibration.transpose;
+  if (const auto& ellipse = calibration.ellipse) {
+    all["ellipse"]["a"] = ellipse->a;
+    all["ellipse"]["b"] = ellipse->b;
+    all["ellipse"]["theta_rad"] = ellipse->theta;
+  }
+  if (const auto& origin = calibration.origin) {
+    // Means over all frames: the map itself goes into files of Bragg disks.
+    const auto mean = [](const std::vector<double>& values) {
+      return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    };
+    all["origin"]["mean_row_px"] = mean(origin->y);
+    all["origin"]["mean_col_px"] = mean(origin->x);
+    all["origin"]["frames"] = static_cast<Index>(origin->x.size());
+  }
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numbers>
 #include <optional>
 
 #include "sonde/engine/base/text.h"
@@ -17,6 +18,12 @@ std::string quantity_text(const std::optional<Quantity>& quantity, double factor
                      quantity->stated_by == StatedBy::user ? " (given)" : "");
 }
 
+std::string ellipse_text(const std::optional<Distortion>& ellipse) {
+  if (!ellipse) return "";
+  return fmt::format("ellipse {:.4g} : {:.4g} at {:.1f} degrees", ellipse->a, ellipse->b,
+                     ellipse->theta * 180 / std::numbers::pi);
+}
+
 std::string calibration_text(const Calibration& calibration) {
   std::vector<std::string> known;
   for (std::string text :
@@ -25,7 +32,10 @@ std::string calibration_text(const Calibration& calibration) {
         quantity_text(calibration.scan_step_col_nm, 1, "nm scan step"),
         quantity_text(calibration.detector_step_mrad, 1, "mrad per pixel"),
         calibration.detector_step_mrad ? std::string()
-                                       : quantity_text(calibration.detector_step_inv_a, 1, "1/A per pixel")})
+                                       : quantity_text(calibration.detector_step_inv_a, 1, "1/A per pixel"),
+        quantity_text(calibration.rotation_rad, 180 / std::numbers::pi, "degrees from detector to scan"),
+        std::string(calibration.transpose.value_or(false) ? "detector transposed" : ""),
+        ellipse_text(calibration.ellipse), std::string(calibration.origin ? "origin of every frame" : "")})
     if (!text.empty()) known.push_back(std::move(text));
   return known.empty() ? std::string("none in the file; axes are in px") : join_words(known, ", ");
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/instruments/stem/load/dataset.h"
+
+namespace sonde::stem {
+
+/// What is known of the pixels of a detector and the steps of a scan; absent values are never guessed.
+struct BraggCalibration {
+  std::optional<double> pixel_inv_a;     ///< 1/Angstrom for each pixel, bins counted
+  std::optional<double> pixel_mrad;      ///< mrad for each pixel, bins counted
+  std::optional<double> high_tension_v;  ///< V
+  std::optional<double> scan_step_row_nm, scan_step_col_nm;
+  std::optional<double> rotation_rad;  ///< of the detector against the scan: v_scan = R(rotation) T v_detector
+  std::optional<bool> transpose;       ///< whether T swaps the axes of the detector first
+  std::optional<Distortion> ellipse;   ///< that circles about the origin are
+  /// (position) px of the detector, bins counted: the direct beam; NaN where it is not known. Empty: not known at all.
+  std::vector<double> origin_y, origin_x;
+
+  [[nodiscard]] bool has_origin() const { return !origin_y.empty(); }
+};
+
+/// The steps that take places of disks to physical units, in the order in which they are applied.
+enum class CalibrationStep { origin, ellipse, pixel, transpose, rotation };
+
+/// What the file of a data set or its user states, for resident pixels and positions: origins are means over the frames
+/// of a position.
+[[nodiscard]] BraggCalibration calibration_of(const Dataset& dataset);
+
+/// "ellipse,rotation": the names of steps; "" is none. Throws Error(usage) for other names.
+[[nodiscard]] std::vector<CalibrationStep> parse_steps(std::string_view text, std::string_view where);
+
+/// The calibration without some steps.
+[[nodiscard]] BraggCalibration without(BraggCalibration calibration, const std::vector<CalibrationStep>& steps);
+
+/// "origin, ellipse, pixel 0.0125 1/A, rotation -21.5 degrees, transposed"; empty where nothing is known.
+[[nodiscard]] std::string steps_text(const BraggCalibration& calibration);
+
+}  // namespace sonde::stem
