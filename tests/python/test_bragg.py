@@ -82,3 +82,14 @@ def test_patterns_without_disks_are_a_result_that_has_not_converged(folder):
     assert "30 of 30 patterns have no disk" in done.stderr
     with h5py.File(output) as file:
         assert file["bragg/qy"].shape == (0,) and not file["bragg/offsets"][()].any()
+
+
+def test_a_kernel_study_compares_kernels_and_gives_the_disks_too(folder, found):
+    made = sonde.stem.bragg(folder / "scan_master.h5", kernel_study=12, min_relative_intensity=0.05, hot_pixels="zero")
+    study = made.facts["kernel_study"]
+    kernels = study["kernels"]
+    assert set(kernels) == {"flat", "gaussian", "sigmoid", "sigmoid_log", "ring", "poisson"}
+    assert study["patterns_with_lattice"] == 12
+    # Nine disks are twelve free numbers of a pattern: 6 % by chance, in both alike.
+    assert kernels["poisson"]["over_bound"] < kernels["sigmoid"]["over_bound"]
+    assert made["bragg/offsets"].size == 31

@@ -113,7 +113,7 @@ CASES = {
                    "q_highpass": Case(0.1, method="fourier"), "q_lowpass": Case(0.1, method="fourier"), "butterworth_order": Case(method="fourier", q_lowpass=0.1),
                    "weigh_counts": Case(method="cg"), "kernel": Case(1, method="ricom"), "kernel_lowest": Case(method="ricom"),
                    "kernel_highest": Case(method="ricom"), "normalise": Case(method="ricom", units="rad"), "q_pixel": Case(0.01, units="rad")},
-    "stem bragg": {"output": Case("{out}/other.h5"), "png": Case("{out}/p.png"), "probe": Case("4"), "kernel_sigma": Case(kernel="gaussian"),
+    "stem bragg": {"output": Case("{out}/other.h5"), "png": Case("{out}/p.png"), "kernel_study": Case(9), "probe": Case("4"), "kernel_sigma": Case(kernel="gaussian"),
                    "upsample_factor": Case(subpixel="multicorr"), "min_absolute_intensity": Case(1.0), "min_relative_intensity": Case(0.9),
                    "relative_to_peak": Case(1, min_relative_intensity=0.9), "min_peak_spacing": Case(12.0), "max_num_peaks": Case(1)},
     "stem radial": {"output": Case("{out}/other.h5"), "plot": Case("{out}/p.svg"), "centre": Case("12,13"), "ellipse": Case("2,1,30")},

@@ -795,7 +795,8 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
 
 
 @checked
-def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, probe: Text | None = None,
+def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, kernel_study: SupportsIndex | None = None,
+          probe: Text | None = None,
           kernel: Literal["flat", "gaussian", "sigmoid", "sigmoid_log", "ring", "poisson"] | None = None,
           kernel_inner: SupportsFloat | None = None, kernel_outer: SupportsFloat | None = None,
           kernel_sigma: SupportsFloat | None = None, corr_power: SupportsFloat | None = None,
@@ -825,6 +826,9 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, p
     should not be trusted: disks that overlap, a central disk that is saturated or hidden. A first pass over the frames finds bad
     pixels and the disk, a second one the disks of every position; none is held.
 
+    A kernel study finds the disks of some patterns with each kernel. How far they are from the lattice of their pattern, over the
+    Cramer-Rao bound of their counts, shows which kernel wastes least of the dose.
+
     Settings have the names of py4DSTEM and follow from the radius of the disk where they are not given. When more than nine
     patterns in ten have no disk, the exit status is 7; the file is written.
 
@@ -836,6 +840,8 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, p
         write the disks of every position to this file
     png : str (FILE.png), default ''
         draw the template, the disks of a pattern and those of all patterns into this picture
+    kernel_study : int, default unset
+        find the disks of so many patterns with each kernel, and compare their scatter with what the counts allow; without an output nothing else is done (at least 1, at most 100000)
     probe : str (FILE|RADIUS|auto), default 'auto'
         the disk that is searched: of a vacuum scan, a soft disk of this radius in pixels after binning, or the brightest disk of the mean pattern
     kernel : {'flat', 'gaussian', 'sigmoid', 'sigmoid_log', 'ring', 'poisson'}, default 'ring'
@@ -935,32 +941,32 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, p
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem bragg", input, output=output, png=png, probe=probe, kernel=kernel, kernel_inner=kernel_inner,
-                kernel_outer=kernel_outer, kernel_sigma=kernel_sigma, corr_power=corr_power, sigma_dp=sigma_dp, sigma_cc=sigma_cc,
-                subpixel=subpixel, upsample_factor=upsample_factor, min_absolute_intensity=min_absolute_intensity,
-                min_relative_intensity=min_relative_intensity, relative_to_peak=relative_to_peak,
-                min_peak_spacing=min_peak_spacing, edge_boundary=edge_boundary, max_num_peaks=max_num_peaks,
-                scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
-                allow_incomplete=allow_incomplete, drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file,
-                sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian,
-                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,
-                scan_step=scan_step, det_bin=det_bin, edge=edge, scan_bin=scan_bin, scan_region=scan_region,
-                hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, copy=copy, progress=progress)
+    return _run("stem bragg", input, output=output, png=png, kernel_study=kernel_study, probe=probe, kernel=kernel,
+                kernel_inner=kernel_inner, kernel_outer=kernel_outer, kernel_sigma=kernel_sigma, corr_power=corr_power,
+                sigma_dp=sigma_dp, sigma_cc=sigma_cc, subpixel=subpixel, upsample_factor=upsample_factor,
+                min_absolute_intensity=min_absolute_intensity, min_relative_intensity=min_relative_intensity,
+                relative_to_peak=relative_to_peak, min_peak_spacing=min_peak_spacing, edge_boundary=edge_boundary,
+                max_num_peaks=max_num_peaks, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
+                transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
+                ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape,
+                raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap, preset=preset,
+                voltage=voltage, camera_length=camera_length, scan_step=scan_step, det_bin=det_bin, edge=edge, scan_bin=scan_bin,
+                scan_region=scan_region, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
 def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
-           origin: Literal["nearest", "brightest"] | None = None,
+           origin: Literal["auto", "nearest", "brightest"] | None = None,
            origin_fit: Literal["none", "constant", "plane", "parabola"] | None = None, basis: Text | None = None,
            max_peak_spacing: SupportsFloat | None = None, min_num_peaks: SupportsIndex | None = None,
            weights: Literal["intensity", "uniform", "sqrt", "intensity_squared", "variance"] | None = None,
            robust: bool | None = None, reference: Text | None = None, reference_region: Text | None = None,
            measure: Literal["biot", "infinitesimal", "green_lagrange", "reciprocal_first_order"] | None = None,
-           rotation: SupportsFloat | None = None, transpose: Text | None = None, live: SupportsIndex | None = None,
-           device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
-           report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, copy: bool = False,
-           progress: Progress | None = None) -> Result:
+           rotation: SupportsFloat | None = None, transpose: Text | None = None, skip_calibration: Text | None = None,
+           live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+           threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+           dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Map strain and rotation of a crystal, with their errors.
 
     What ``sonde stem strain`` does.
@@ -982,8 +988,8 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
         write strain and lattice to this file
     plot : str (FILE.png), default ''
         draw the maps of strain into this picture
-    origin : {'nearest', 'brightest'}, default 'nearest'
-        direct disk of each pattern: that nearest the mean place of all disks, or the brightest one
+    origin : {'auto', 'nearest', 'brightest'}, default 'auto'
+        direct disk of each pattern: that nearest the mean place of all disks, or the brightest one; auto: the origin in the file's calibration, else nearest
     origin_fit : {'none', 'constant', 'plane', 'parabola'}, default 'plane'
         surface through the direct disks of the scan: descan; none: each as measured
     basis : str (G1X,G1Y,G2X,G2Y|auto), default 'auto'
@@ -1006,6 +1012,8 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
         from the axes of the detector to those of the scan, clockwise on a screen; unset: that of the file, and without one the axes are those of the detector (at least -360, at most 360)
     transpose : str (auto|0|1), default 'auto'
         rows and columns of the detector are exchanged before that; auto: as the file says, else not
+    skip_calibration : str (STEP,...), default ''
+        steps of the calibration in the file that are not applied: origin, ellipse, pixel, transpose, rotation
     live : int, default unset
         show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
@@ -1026,8 +1034,8 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
     return _run("stem strain", input, output=output, plot=plot, origin=origin, origin_fit=origin_fit, basis=basis,
                 max_peak_spacing=max_peak_spacing, min_num_peaks=min_num_peaks, weights=weights, robust=robust,
                 reference=reference, reference_region=reference_region, measure=measure, rotation=rotation, transpose=transpose,
-                live=live, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
-                copy=copy, progress=progress)
+                skip_calibration=skip_calibration, live=live, device=device, memory=memory, threads=threads, report=report,
+                config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
@@ -1086,15 +1094,15 @@ def crystal(input: Text, *, output: Text | None = None, plot: Text | None = None
 @checked
 def orient(input: Text, *, output: Text | None = None, png: Text | None = None, ang: Text | None = None,
            crystal: Text | None = None, voltage: SupportsFloat | None = None, q_pixel: SupportsFloat | None = None,
-           origin: Literal["nearest", "brightest"] | None = None,
-           origin_fit: Literal["none", "mean", "plane", "parabola"] | None = None, k_max: SupportsFloat | None = None,
-           angle_step_zone_axis: SupportsFloat | None = None, angle_step_in_plane: SupportsFloat | None = None,
-           sigma_excitation_error: SupportsFloat | None = None, corr_kernel_size: SupportsFloat | None = None,
-           tol_distance: SupportsFloat | None = None, power_radial: SupportsFloat | None = None,
-           power_intensity: SupportsFloat | None = None, matches: SupportsIndex | None = None,
-           min_number_peaks: SupportsIndex | None = None, live: SupportsIndex | None = None, device: Text | None = None,
-           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
-           config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+           origin: Literal["auto", "nearest", "brightest"] | None = None,
+           origin_fit: Literal["none", "mean", "plane", "parabola"] | None = None, skip_calibration: Text | None = None,
+           k_max: SupportsFloat | None = None, angle_step_zone_axis: SupportsFloat | None = None,
+           angle_step_in_plane: SupportsFloat | None = None, sigma_excitation_error: SupportsFloat | None = None,
+           corr_kernel_size: SupportsFloat | None = None, tol_distance: SupportsFloat | None = None,
+           power_radial: SupportsFloat | None = None, power_intensity: SupportsFloat | None = None,
+           matches: SupportsIndex | None = None, min_number_peaks: SupportsIndex | None = None, live: SupportsIndex | None = None,
+           device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+           report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Find the orientation of a crystal at every scan position.
 
     What ``sonde stem orient`` does.
@@ -1122,10 +1130,12 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
         accelerating voltage; else that of the input (at least 1, at most 3000)
     q_pixel : float in 1/A, default unset
         reciprocal size of a detector pixel; else that of the input (at least 1e-06, at most 1)
-    origin : {'nearest', 'brightest'}, default 'nearest'
-        the direct disk of a pattern: that nearest the mean place of all, or the brightest
+    origin : {'auto', 'nearest', 'brightest'}, default 'auto'
+        the direct disk of a pattern: that nearest the mean place of all, or the brightest; auto: the origin in the file's calibration, else nearest
     origin_fit : {'none', 'mean', 'plane', 'parabola'}, default 'plane'
         surface over the scan through the direct disks; none: each by itself
+    skip_calibration : str (STEP,...), default ''
+        steps of the calibration in the file that are not applied: origin, ellipse, pixel
     k_max : float in 1/A, default 1.5
         largest 1/d (at least 0.01, at most 20)
     angle_step_zone_axis : float in degrees, default 2.0
@@ -1162,11 +1172,12 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
         print the resolved settings and the choices, do nothing
     """
     return _run("stem orient", input, output=output, png=png, ang=ang, crystal=crystal, voltage=voltage, q_pixel=q_pixel,
-                origin=origin, origin_fit=origin_fit, k_max=k_max, angle_step_zone_axis=angle_step_zone_axis,
-                angle_step_in_plane=angle_step_in_plane, sigma_excitation_error=sigma_excitation_error,
-                corr_kernel_size=corr_kernel_size, tol_distance=tol_distance, power_radial=power_radial,
-                power_intensity=power_intensity, matches=matches, min_number_peaks=min_number_peaks, live=live, device=device,
-                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                origin=origin, origin_fit=origin_fit, skip_calibration=skip_calibration, k_max=k_max,
+                angle_step_zone_axis=angle_step_zone_axis, angle_step_in_plane=angle_step_in_plane,
+                sigma_excitation_error=sigma_excitation_error, corr_kernel_size=corr_kernel_size, tol_distance=tol_distance,
+                power_radial=power_radial, power_intensity=power_intensity, matches=matches, min_number_peaks=min_number_peaks,
+                live=live, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
+                progress=progress)
 
 
 @checked

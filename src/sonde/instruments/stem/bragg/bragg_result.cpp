@@ -182,17 +182,27 @@ Array vector_map(const BraggVectors& vectors) {
   return map;
 }
 
+BraggSearch choose_search(const Dataset& dataset, const Probe& probe, const BraggOptions& options) {
+  BraggSearch search{.mean = mean_pattern(dataset),
+                     .spacing = {},
+                     .kernel = options.kernel_settings(),
+                     .disks = options.disk_settings(probe)};
+  search.spacing = disk_spacing(search.mean, probe, search.disks);
+  if (!options.kernel_outer)
+    search.kernel.outer =
+        std::max(trench_end(probe, search.spacing, search.disks.sigma_refine()), search.kernel.inner + 1);
+  return search;
+}
+
 BraggResult make_bragg(const Dataset& dataset, const Probe& probe, const BraggOptions& options, Budget budget) {
   BraggResult result;
   result.probe = probe;
   const Shape shape = dataset.shape();
-  const DiskSettings settings = options.disk_settings(probe);
-  KernelSettings kernel = options.kernel_settings();
-  result.mean = mean_pattern(dataset);
-  const std::optional<double> spacing = disk_spacing(result.mean, probe, settings);
-  if (!options.kernel_outer)
-    kernel.outer = std::max(trench_end(probe, spacing, settings.sigma_refine()), kernel.inner + 1);
-  result.choices = choices_of(probe, kernel, options, settings, spacing);
+  BraggSearch search = choose_search(dataset, probe, options);
+  const DiskSettings& settings = search.disks;
+  const KernelSettings& kernel = search.kernel;
+  result.mean = std::move(search.mean);
+  result.choices = choices_of(probe, kernel, options, settings, search.spacing);
   const BraggPlan plan = BraggPlan::prepare(shape[2], shape[3], probe, kernel, settings);
   const Reservation room =
       budget.reserve(BraggDisks::most_bytes(dataset.positions(), settings.max_num_peaks), "lists of disks",

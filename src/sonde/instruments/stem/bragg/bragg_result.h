@@ -48,6 +48,16 @@ struct BraggResult {
 /// That of a vacuum scan.
 [[nodiscard]] Probe vacuum_probe(const Dataset& vacuum);
 
+/// What the disks of a scan are searched with: settings that are not given follow from the template and the mean
+/// pattern.
+struct BraggSearch {
+  Array mean;                     ///< (row, col) f64
+  std::optional<double> spacing;  ///< of the nearest disks of the mean pattern, px; unset where it has one
+  KernelSettings kernel;
+  DiskSettings disks;
+};
+[[nodiscard]] BraggSearch choose_search(const Dataset& dataset, const Probe& probe, const BraggOptions& options);
+
 /// The disks of a loaded scan: prepares the plan and visits every frame. Throws what BraggPlan::prepare and
 /// visit_frames throw, and Error(budget).
 [[nodiscard]] BraggResult make_bragg(const Dataset& dataset, const Probe& probe, const BraggOptions& options,

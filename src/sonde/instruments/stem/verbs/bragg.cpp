@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/setting.h"
@@ -9,6 +12,7 @@
 #include "sonde/engine/io/png.h"
 #include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/stem/bragg/bragg_result.h"
+#include "sonde/instruments/stem/dose/kernel_study.h"
 #include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
@@ -21,6 +25,7 @@ namespace {
 struct BraggCommandOptions {
   std::string input;
   std::string output, png;
+  std::optional<Index> kernel_study;
   BraggOptions bragg;
   LoadOptions load;
   void describe(Fields& fields) {
@@ -30,6 +35,12 @@ struct BraggCommandOptions {
     fields.add("png", png,
                {.help = "draw the template, the disks of a pattern and those of all patterns into this picture",
                 .metavar = "FILE.png"});
+    fields.add("kernel_study", kernel_study,
+               {.help = "find the disks of so many patterns with each kernel, and compare their scatter with what the "
+                        "counts allow; without an output nothing else is done",
+                .min = 1,
+                .max = 100'000,
+                .metavar = "N"});
     bragg.describe(fields);
     load.layout = LayoutChoice::file;  // frames are read twice, and none is held
     load.describe_without({"layout", "dtype", "bin_mode", "rotation"}, fields);
@@ -39,7 +50,7 @@ struct BraggCommandOptions {
 /// Everything that can be refused before a frame is read.
 LoadPreview checked(const BraggCommandOptions& options, Run& run) {
   // Other formats do not keep the attributes of a group, which say what the lists are of.
-  if (options.png.empty()) run.require_output(options.output, {".h5"});
+  if (options.png.empty() && !options.kernel_study) run.require_output(options.output, {".h5"});
   if (!options.output.empty()) require_contents_path(options.output, {".h5"});
   if (!options.png.empty()) {
     (void)require_ending(options.png, "pictures", {".png"});
@@ -68,6 +79,16 @@ Probe probe_for(const Dataset& dataset, const BraggCommandOptions& options, Run&
   return during("the vacuum scan", [&] { return vacuum_probe(load_input(options.bragg.vacuum(), options.load, run)); });
 }
 
+void report_study(const Dataset& dataset, const Probe& probe, const BraggCommandOptions& options, Run& run) {
+  auto phase = run.report().phase("kernel study");
+  const KernelStudy study = study_kernels(dataset, probe, options.bragg, *options.kernel_study, run.host_budget());
+  phase.end();
+  run.results()["kernel_study"] = study.to_value();
+  for (const std::string& warning : study.warnings) log_warning(warning);
+  run.report().add_choice("recommended kernel", Value(name(study.recommended)), study.because);
+  for (const std::string& line : study.lines()) run.say(line);
+}
+
 void run_bragg(const BraggCommandOptions& options, Run& run) {
   const LoadPreview preview = checked(options, run);
   if (run.dry_run()) return show_plan(options, preview, run);
@@ -75,6 +96,10 @@ void run_bragg(const BraggCommandOptions& options, Run& run) {
   say_result(run, dataset);
   report_load(run, dataset);
   const Probe probe = probe_for(dataset, options, run);
+  if (options.kernel_study) {
+    report_study(dataset, probe, options, run);
+    if (options.output.empty() && options.png.empty() && !run.gives_arrays()) return;
+  }
   auto phase = run.report().phase("Bragg disks");
   const BraggResult result = make_bragg(dataset, probe, options.bragg, run.host_budget());
   phase.end();
@@ -109,11 +134,16 @@ Verb bragg_verb() {
               "each filter removed is reported, and so is what should not be trusted: disks that overlap, a central "
               "disk that is saturated or hidden. A first pass over the frames finds bad pixels and the disk, a second "
               "one the disks of every position; none is held.\n\n"
+              "A kernel study finds the disks of some patterns with each kernel. How far they are from the lattice of "
+              "their pattern, over the Cramer-Rao bound of their counts, shows which kernel wastes least of the "
+              "dose.\n\n"
               "Settings have the names of py4DSTEM and follow from the radius of the disk where they are not given. "
               "When more than nine patterns in ten have no disk, the exit status is 7; the file is written.",
           .examples = {{"sonde stem bragg scan_master.h5 -o bragg.h5 --png bragg.png", "Everything found in the scan"},
                        {"sonde stem bragg scan_master.h5 --probe vacuum_master.h5 --kernel poisson -o bragg.h5",
                         "The measured disk of a vacuum scan"},
+                       {"sonde stem bragg scan_master.h5 --kernel-study 64",
+                        "How precisely each kernel places the disks of 64 patterns"},
                        {"sonde stem bragg scan.npy --probe 6.5 --subpixel poly --png bragg.png",
                         "A disk of a given radius, and parabolas"}},
           .plans = true,
