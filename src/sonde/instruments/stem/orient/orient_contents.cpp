@@ -72,6 +72,7 @@ Value OrientResult::to_value() const {
   value["rings"] = plan.radii().size();
   value["angles"] = plan.angles();
   value["q_pixel"] = q_pixel;
+  if (q_pixel_error) value["q_pixel_error"] = *q_pixel_error;
   value["voltage"] = plan.options().voltage;
   value["mean_correlation"] = mean_of(correlation);
   value["mean_reliability"] = mean_of(reliability);
@@ -83,7 +84,7 @@ Value OrientResult::to_value() const {
 
 std::vector<std::string> OrientResult::lines() const {
   const Value value = to_value();
-  return {
+  std::vector<std::string> lines = {
       fmt::format("crystal   {}, Laue group {}; pixel {:.5g} 1/A, {:g} kV", plan.crystal().name,
                   plan.group().symbol().empty() ? "unknown" : plan.group().symbol(), q_pixel, plan.options().voltage),
       fmt::format("plan      {} zone axes, {} rings, {} angles", plan.zones().size(), plan.radii().size(),
@@ -92,6 +93,9 @@ std::vector<std::string> OrientResult::lines() const {
       fmt::format("sanity    {:.0f} % of the disks explained, correlation {:.2f}, reliability {:.0f}",
                   100 * number_at(value, "mean_explained"), number_at(value, "mean_correlation"),
                   number_at(value, "mean_reliability"))};
+  for (const Choice<std::string>& choice : choices)
+    lines.push_back(fmt::format("chosen    {}: {}", choice.value, choice.because));
+  return lines;
 }
 
 Contents OrientResult::contents(const std::string& command) const {

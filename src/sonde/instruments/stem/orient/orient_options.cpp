@@ -10,7 +10,10 @@ void OrientOptions::describe(Fields& fields) {
              {.help = "accelerating voltage; else that of the input", .unit = "kV", .min = 1, .max = 3000});
   fields.add(
       "q_pixel", q_pixel,
-      {.help = "reciprocal size of a detector pixel; else that of the input", .unit = "1/A", .min = 1e-6, .max = 1});
+      {.help = "reciprocal size of a detector pixel; else that of the input, or one fitted to the crystal's lines",
+       .unit = "1/A",
+       .min = 1e-6,
+       .max = 1});
   fields.choice(
       "origin", origin,
       {{"auto", OriginChoice::automatic}, {"nearest", OriginChoice::nearest}, {"brightest", OriginChoice::brightest}},

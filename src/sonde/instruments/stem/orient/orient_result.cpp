@@ -13,10 +13,12 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/lattice/calibrated_disks.h"
 #include "sonde/instruments/stem/lattice/disk_origins.h"
+#include "sonde/instruments/stem/orient/q_pixel_fit.h"
 
 namespace sonde::stem {
 namespace {
 
+constexpr double most_missing = 0.3;  // of the strength of lines; random grains miss up to 0.2
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 /// Peaks of all positions, one list after another, without the direct disks.
@@ -25,9 +27,7 @@ struct PeakLists {
   std::vector<Index> first = {0};
 };
 
-PeakLists peaks_of(BraggVectors vectors, const OrientOptions& options, double q_pixel, double shortest) {
-  const DiskOrigins origins = find_origins(vectors, options.origin, options.origin_fit);
-  if (const auto ellipse = vectors.calibration.ellipse) vectors = corrected(std::move(vectors), origins, *ellipse);
+PeakLists peaks_of(const BraggVectors& vectors, const DiskOrigins& origins, double q_pixel, double shortest) {
   PeakLists lists;
   for (Index position = 0; position < vectors.positions(); ++position) {
     const auto here = static_cast<std::size_t>(position);
@@ -69,7 +69,45 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-void warn(OrientResult& result) {
+/// Why a crystal explains too few disks, as far as the distances of the disks tell.
+std::string cause_of(const OrientResult& result, double share, const QPixelFit& fit) {
+  const std::string fact =
+      fmt::format("the crystal explains {:.0f} % of the disks of a typical pattern: ", 100 * share);
+  if (!fit.refused.empty()) return fact + fmt::format("a wrong crystal ({}): {}", setting("crystal"), fit.refused);
+  const bool few_lines = fit.missing > most_missing;
+  if (std::abs(fit.value - result.q_pixel) < 0.02 * fit.value)
+    return few_lines ? fact + fmt::format("a wrong crystal ({}), as lines with {:.0f} % of its strength have no disks",
+                                          setting("crystal"), 100 * fit.missing)
+                     : fact + fmt::format("several crystals in a pattern ({}), as most disks are on lines of this one",
+                                          setting("matches"));
+  return fact +
+         fmt::format("{}a wrong size of a pixel, {:.5g} 1/A; with {:.5g} the disks are on the crystal's lines ({})",
+                     few_lines ? "a wrong crystal, or " : "", result.q_pixel, fit.value, setting("q_pixel"));
+}
+
+/// The size of a pixel that was given, or is in the file, or that the lines of the crystal give.
+void choose_q_pixel(OrientResult& result, const BraggVectors& vectors, const DiskOrigins& origins,
+                    const OrientOptions& options) {
+  const auto chose = [&](double value, const std::string& because) {
+    result.q_pixel = value;
+    result.choices.push_back({fmt::format("pixel {:.5g} 1/A", value), because});
+  };
+  if (options.q_pixel) return chose(*options.q_pixel, "it was given");
+  if (vectors.calibration.pixel_inv_a) return chose(*vectors.calibration.pixel_inv_a, "of the file");
+  const QPixelFit fit = fit_q_pixel(vectors, origins, result.plan.crystal(), result.plan.beam());
+  if (!fit.refused.empty())
+    throw Error(ErrorKind::bad_input, "the reciprocal size of a detector pixel is not known: " + fit.refused)
+        .hint("give " + setting("q_pixel"));
+  result.q_pixel_error = fit.standard_error;
+  if (fit.missing > most_missing)
+    result.warnings.push_back(fmt::format(
+        "the size of a pixel was fitted, but lines with {:.0f} % of the crystal's strength have no disks: few "
+        "grains, or another crystal, whose size would be wrong ({})",
+        100 * fit.missing, setting("q_pixel")));
+  chose(fit.value, fit.because());
+}
+
+void warn(OrientResult& result, const BraggVectors& vectors, const DiskOrigins& origins) {
   if (result.matched() < result.positions())
     result.warnings.push_back(fmt::format("{} of {} positions have no orientation: too few disks within {:g} 1/A",
                                           result.positions() - result.matched(), result.positions(),
@@ -78,9 +116,7 @@ void warn(OrientResult& result) {
   if (const double share = median(result.explained); share < 0.7)
     result.warnings.insert(
         result.warnings.begin(),
-        fmt::format("the crystal explains {:.0f} % of the disks of a typical pattern: another crystal, "
-                    "a wrong size of a pixel ({}, now {:.5g} 1/A), or several crystals in it ({})",
-                    100 * share, setting("q_pixel"), result.q_pixel, setting("matches")));
+        cause_of(result, share, fit_q_pixel(vectors, origins, result.plan.crystal(), result.plan.beam())));
   if (const Index two = result.ambiguous(); two > 0)
     result.warnings.push_back(
         fmt::format("{} positions have two orientations that explain their pattern equally: see "
@@ -100,16 +136,11 @@ Index OrientResult::ambiguous() const {
 }
 
 OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const OrientOptions& options, Budget budget) {
-  const auto missing = [](const std::string& what, const std::string& option) {
-    return Error(ErrorKind::bad_input, what + " is not known").hint("give " + setting(option));
-  };
   OrientResult result;
   vectors.calibration =
       without(std::move(vectors.calibration), parse_steps(options.skip_calibration, setting("skip_calibration")));
-  if (!options.voltage && !vectors.calibration.high_tension_v) throw missing("the accelerating voltage", "voltage");
-  if (!options.q_pixel && !vectors.calibration.pixel_inv_a)
-    throw missing("the reciprocal size of a detector pixel", "q_pixel");
-  result.q_pixel = options.q_pixel.value_or(vectors.calibration.pixel_inv_a.value_or(0));
+  if (!options.voltage && !vectors.calibration.high_tension_v)
+    throw Error(ErrorKind::bad_input, "the accelerating voltage is not known").hint("give " + setting("voltage"));
   OrientationOptions of_plan = options.plan;
   of_plan.voltage = options.voltage.value_or(vectors.calibration.high_tension_v.value_or(0) / 1e3);
   result.plan = OrientationPlan::prepare(crystal, of_plan);
@@ -123,7 +154,10 @@ OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const Ori
       result.plan.bytes() + static_cast<std::size_t>(vectors.disks()) * sizeof(DiffractionPeak) +
           static_cast<std::size_t>(vectors.positions()) * (each + sizeof(double)),
       "orientations", "give a larger " + setting("angle_step_zone_axis") + " or more " + setting("memory"));
-  const PeakLists lists = peaks_of(vectors, options, result.q_pixel, result.plan.radii().front());
+  const DiskOrigins origins = find_origins(vectors, options.origin, options.origin_fit);
+  if (const auto ellipse = vectors.calibration.ellipse) vectors = corrected(std::move(vectors), origins, *ellipse);
+  choose_q_pixel(result, vectors, origins, options);
+  const PeakLists lists = peaks_of(vectors, origins, result.q_pixel, result.plan.radii().front());
   result.matches = match_orientations(result.plan, lists.peaks, lists.first, options.match);
   result.explained.resize(result.matches.size());
   parallel_for(result.positions(), 64, [&](Index from, Index to, Worker&) {
@@ -135,7 +169,7 @@ OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const Ori
           explained_share(result.plan, result.matches[here], std::span(lists.peaks).subspan(first, last - first));
     }
   });
-  warn(result);
+  warn(result, vectors, origins);
   return result;
 }
 

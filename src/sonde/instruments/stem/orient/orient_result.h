@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sonde/engine/array/array.h"
+#include "sonde/engine/base/choice.h"
 #include "sonde/engine/io/contents.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/options/value.h"
@@ -21,6 +23,8 @@ struct OrientResult {
   Index scan_rows = 0, scan_cols = 0;
   double scan_step_row = 0, scan_step_col = 0;  ///< nm; 0: not known
   double q_pixel = 0;                           ///< 1/A
+  std::optional<double> q_pixel_error{};        ///< its standard error where it was fitted
+  std::vector<Choice<std::string>> choices{};   ///< what was chosen, each with its reason
   Index most_matches = 1;
   std::vector<PatternMatch> matches;
   std::vector<double> explained;        ///< share of the disks of a position that a match explains; NaN without one
@@ -50,8 +54,9 @@ struct EulerAngles {
 };
 [[nodiscard]] EulerAngles euler_angles(const Orientation& orientation);
 
-/// Throws Error(bad_input) where the size of a pixel or the voltage is missing, naming the options that give them, what
-/// OrientationPlan::prepare() throws, and Error(budget).
+/// The size of a pixel is that of the options, of the vectors, or fit_q_pixel(). Throws Error(bad_input) where that is
+/// refused or the voltage is missing, naming the options that give them, what OrientationPlan::prepare() throws, and
+/// Error(budget).
 [[nodiscard]] OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const OrientOptions& options,
                                        Budget budget);
 

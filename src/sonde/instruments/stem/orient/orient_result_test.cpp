@@ -73,14 +73,6 @@ TEST(OrientResult, HoldsTheGrainsOfAScan) {
   EXPECT_FALSE(result.failed());
 }
 
-TEST(OrientResult, ThePixelSizeOfTheFileCanBeSkippedAndIsThenMissing) {
-  OrientOptions options;
-  options.skip_calibration = "pixel";
-  EXPECT_THAT(error_of(ErrorKind::bad_input,
-                       [&] { (void)make_orient(two_grains(), gold(), options, sonde::testing::plenty()); }),
-              HasSubstr("the reciprocal size of a detector pixel is not known"));
-}
-
 // Stretched by 6 % along one direction the disks of the outer rings are more than half a kernel off.
 TEST(OrientResult, TheEllipseOfTheFileIsTakenOut) {
   BraggVectors vectors = two_grains();
@@ -104,20 +96,35 @@ TEST(OrientResult, TheEllipseOfTheFileIsTakenOut) {
   EXPECT_LT(explained(vectors, "ellipse")[0], undistorted[0] - 0.1);
 }
 
-TEST(OrientResult, NamesAWrongScaleAndMissingCalibrationFirst) {
+TEST(OrientResult, NamesAWrongScaleAWrongCrystalAndAMissingVoltageFirst) {
   BraggVectors vectors = two_grains();
   const auto budget = sonde::testing::plenty();
   OrientOptions options;
   options.q_pixel = 1.25 * q_pixel;
-  EXPECT_THAT(make_orient(vectors, gold(), options, budget).warnings.at(0), HasSubstr("a wrong size of a pixel"));
-  options.q_pixel.reset();
-  const auto refusal = [&] {
-    return error_of(ErrorKind::bad_input, [&] { (void)make_orient(vectors, gold(), options, budget); });
-  };
-  vectors.calibration.pixel_inv_a.reset();
-  EXPECT_EQ(refusal(), "error: the reciprocal size of a detector pixel is not known\nhint: give --q-pixel");
+  EXPECT_THAT(make_orient(vectors, gold(), options, budget).warnings.at(0),
+              HasSubstr("a wrong size of a pixel, 0.025 1/A; with 0.020011 the disks are on the crystal's lines"));
+  EXPECT_THAT(make_orient(vectors, iron(), {}, budget).warnings.at(0), HasSubstr("a wrong crystal"));
   vectors.calibration.high_tension_v.reset();
-  EXPECT_EQ(refusal(), "error: the accelerating voltage is not known\nhint: give --voltage");
+  EXPECT_EQ(error_of(ErrorKind::bad_input, [&] { (void)make_orient(vectors, gold(), {}, budget); }),
+            "error: the accelerating voltage is not known\nhint: give --voltage");
+}
+
+TEST(OrientResult, TakesTheSizeOfAPixelFromTheLinesWhereTheFileLacksIt) {
+  BraggVectors vectors = two_grains();
+  const auto budget = sonde::testing::plenty();
+  vectors.calibration.pixel_inv_a = 2 * q_pixel;
+  OrientOptions options;
+  options.skip_calibration = "pixel";  // as if it had none
+  const OrientResult result = make_orient(vectors, gold(), options, budget);
+  EXPECT_NEAR(result.q_pixel, q_pixel, 1e-3 * q_pixel);  // disks lie 0.1 % nearer than the mean excitation has them
+  EXPECT_GT(result.q_pixel_error.value_or(0), 0);
+  EXPECT_THAT(result.choices.at(0).because, HasSubstr("disks are on the crystal's lines"));
+  EXPECT_THAT(make_orient(vectors, iron(), options, budget).warnings.at(0), HasSubstr("a wrong crystal"));
+  vectors.valid.assign(vectors.valid.size(), 0);
+  EXPECT_EQ(
+      error_of(ErrorKind::bad_input, [&] { (void)make_orient(vectors, gold(), options, budget); }),
+      "error: the reciprocal size of a detector pixel is not known: there are 0 disks beside the direct beam, and "
+      "10 are needed\nhint: give --q-pixel");
 }
 
 TEST(OrientResult, PositionsWithoutDisksHaveNoOrientation) {

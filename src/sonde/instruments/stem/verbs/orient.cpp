@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/setting.h"
@@ -7,6 +9,7 @@
 #include "sonde/engine/io/png.h"
 #include "sonde/instruments/stem/orient/orient_result.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
+#include "sonde/instruments/stem/verbs/scan_disks.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
 
 namespace sonde::stem {
@@ -17,7 +20,8 @@ struct OrientCommandOptions {
   std::string output, png, ang;
   OrientOptions orient;
   void describe(Fields& fields) {
-    fields.positional("input", input, {.help = "Bragg disks of a scan", .metavar = "FILE"});
+    fields.positional("input", input,
+                      {.help = "a scan, or the file of its Bragg disks that sonde stem bragg wrote", .array = true});
     fields.add("output", output,
                {.help = "write orientations to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
     fields.add("png", png, {.help = "draw directions of the beam in colours, and reliability", .metavar = "FILE.png"});
@@ -41,12 +45,15 @@ void run_orient(const OrientCommandOptions& options, Run& run) {
   check_outputs(options, run);
   run.require_room_for(options.orient.crystal);
   const Crystal crystal = read_crystal(options.orient.crystal);
-  run.require_room_for(options.input);
-  const BraggVectors vectors = read_bragg_vectors(options.input);
+  if (run.dry_run() && is_scan(options.input, run)) return plan_scan_disks(options.input, run);
+  const BraggVectors vectors = disks_of(options.input, std::array{options.output, options.png, options.ang}, run);
+  if (run.dry_run()) return;
   auto phase = run.report().phase("orientations");
   const OrientResult result = make_orient(vectors, crystal, options.orient, run.host_budget());
   phase.end();
   run.results()["orient"] = result.to_value();
+  for (const Choice<std::string>& choice : result.choices)
+    run.report().add_choice("orient", Value(choice.value), choice.because);
   for (const std::string& line : result.lines()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
   const std::string command = command_of("stem orient", options, run, {"output", "png", "ang"});
@@ -73,18 +80,22 @@ Verb orient_verb() {
   return {.name = "stem orient",
           .summary = "Find the orientation of a crystal at every scan position",
           .details =
-              "Compares the Bragg disks of every pattern with the kinematic patterns of a crystal along all zone axes, "
+              "Of a scan the Bragg disks are found first. Compares the disks of every pattern with the kinematic "
+              "patterns of a crystal along all zone axes, "
               "by sparse correlation in polar coordinates, and writes rotation matrices, beam directions and their "
               "reliability. Matrices take vectors along the detector's columns, rows and beam to the Cartesian axes of "
               "the crystal (x along a, z along c*).\n\n"
               "Where all disks are of one plane of the crystal, half a turn about the axis across it gives the same "
               "pattern with the opposite tilt: such positions are marked, with both orientations.",
-          .examples = {{"sonde stem orient bragg.h5 --crystal Au.cif -o orientation.h5 --png orientation.png",
+          .examples = {{"sonde stem orient film_master.h5 --crystal Au.cif -o orientation.h5",
+                        "Of a scan: disks, and the size of a detector pixel where the file lacks it, are found first"},
+                       {"sonde stem orient bragg.h5 --crystal Au.cif -o orientation.h5 --png orientation.png",
                         "Orientations of gold, and a map of the beam's direction"},
                        {"sonde stem orient bragg.h5 --crystal Au.cif --voltage 200 --q-pixel 0.0182 --ang gold.ang",
                         "With a calibration that the file lacks, for programs that read .ang"},
                        {"sonde stem orient bragg.h5 --crystal Au.cif --matches 2 -o orientation.h5",
                         "Two crystals on top of each other"}},
+          .plans = true,
           .watched = Watched{},
           .invoke = invocation<OrientCommandOptions, run_orient>};
 }

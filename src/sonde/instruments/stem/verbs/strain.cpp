@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <utility>
+#include <array>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
@@ -9,13 +9,10 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/io/png.h"
-#include "sonde/instruments/stem/bragg/bragg_result.h"
 #include "sonde/instruments/stem/lattice/strain_picture.h"
 #include "sonde/instruments/stem/lattice/strain_result.h"
-#include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
-#include "sonde/instruments/stem/verbs/load_text.h"
-#include "sonde/instruments/stem/verbs/scan_input.h"
+#include "sonde/instruments/stem/verbs/scan_disks.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
 
 namespace sonde::stem {
@@ -44,57 +41,10 @@ void check(const StrainCommandOptions& options, Run& run) {
     if (!file.empty()) require_place(file);
 }
 
-/// What a scan is read with where no disks were found yet: frames are read twice, and none is held.
-LoadOptions scan_options() {
-  LoadOptions load;
-  load.layout = LayoutChoice::file;
-  return load;
-}
-
-void plan_scan(const StrainCommandOptions& options, Run& run) {
-  const LoadPreview preview = preview_input(options.input, scan_options(), run);
-  run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
-  run.report().add_choice("disks", Value("found first"), "with the defaults of `sonde stem bragg`");
-  MemoryPlan plan = preview.estimate.memory();
-  const std::size_t lists =
-      BraggDisks::most_bytes(preview.sizes.scan_rows * preview.sizes.scan_cols, BraggOptions{}.max_num_peaks);
-  plan.add("lists of disks", lists, "if every pattern has as many as it may");
-  plan.peak_bytes += lists;
-  run.show_memory(plan, run.budget());
-}
-
-BraggVectors disks_of_scan(const StrainCommandOptions& options, Run& run) {
-  const LoadPreview preview = preview_input(options.input, scan_options(), run);
-  for (const std::string& file : {options.output, options.plot})
-    if (!file.empty()) require_not_input(file, preview.acquisition);
-  const Dataset dataset = load_input(options.input, scan_options(), run);
-  say_result(run, dataset);
-  report_load(run, dataset);
-  auto phase = run.report().phase("Bragg disks");
-  BraggResult bragg = make_bragg(dataset, find_probe(dataset, {}), {}, run.host_budget());
-  phase.end();
-  run.results()["bragg"] = bragg.to_value();
-  for (const std::string& warning : bragg.warnings) log_warning(warning);
-  for (const Choice<std::string>& choice : bragg.choices)
-    run.report().add_choice("bragg", Value(choice.value), choice.because);
-  for (const std::string& line : bragg.lines()) run.say(line);
-  return std::move(bragg.vectors);
-}
-
-BraggVectors disks_of_file(const StrainCommandOptions& options, Run& run) {
-  run.require_room_for(options.input);
-  BraggVectors vectors = read_bragg_vectors(options.input);
-  run.report().add_choice("disks", Value(vectors.disks()),
-                          fmt::format("{} x {} positions, {:.1f} disks each", vectors.scan_rows, vectors.scan_cols,
-                                      static_cast<double>(vectors.disks()) / static_cast<double>(vectors.positions())));
-  return vectors;
-}
-
 void run_strain(const StrainCommandOptions& options, Run& run) {
   check(options, run);
-  const bool scan = run.array(options.input) != nullptr || !is_bragg_file(options.input);
-  if (scan && run.dry_run()) return plan_scan(options, run);
-  const BraggVectors vectors = scan ? disks_of_scan(options, run) : disks_of_file(options, run);
+  if (run.dry_run() && is_scan(options.input, run)) return plan_scan_disks(options.input, run);
+  const BraggVectors vectors = disks_of(options.input, std::array{options.output, options.plot}, run);
   if (run.dry_run()) return;
   auto phase = run.report().phase("strain");
   const StrainResult result = make_strain(vectors, options.strain, run.host_budget());

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/verbs/scan_disks.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sonde/engine/base/log.h"
+#include "sonde/instruments/stem/bragg/bragg_result.h"
+#include "sonde/instruments/stem/results/output_path.h"
+#include "sonde/instruments/stem/verbs/load_text.h"
+#include "sonde/instruments/stem/verbs/scan_input.h"
+
+namespace sonde::stem {
+namespace {
+
+LoadOptions scan_options() {
+  LoadOptions load;
+  load.layout = LayoutChoice::file;
+  return load;
+}
+
+BraggVectors disks_of_scan(const std::string& input, std::span<const std::string> outputs, Run& run) {
+  const LoadPreview preview = preview_input(input, scan_options(), run);
+  for (const std::string& file : outputs)
+    if (!file.empty()) require_not_input(file, preview.acquisition);
+  const Dataset dataset = load_input(input, scan_options(), run);
+  say_result(run, dataset);
+  report_load(run, dataset);
+  auto phase = run.report().phase("Bragg disks");
+  BraggResult bragg = make_bragg(dataset, find_probe(dataset, {}), {}, run.host_budget());
+  phase.end();
+  run.results()["bragg"] = bragg.to_value();
+  for (const std::string& warning : bragg.warnings) log_warning(warning);
+  for (const Choice<std::string>& choice : bragg.choices)
+    run.report().add_choice("bragg", Value(choice.value), choice.because);
+  for (const std::string& line : bragg.lines()) run.say(line);
+  return std::move(bragg.vectors);
+}
+
+BraggVectors disks_of_file(const std::string& input, Run& run) {
+  run.require_room_for(input);
+  BraggVectors vectors = read_bragg_vectors(input);
+  run.report().add_choice("disks", Value(vectors.disks()),
+                          fmt::format("{} x {} positions, {:.1f} disks each", vectors.scan_rows, vectors.scan_cols,
+                                      static_cast<double>(vectors.disks()) / static_cast<double>(vectors.positions())));
+  return vectors;
+}
+
+}  // namespace
+
+bool is_scan(const std::string& input, const Run& run) { return run.array(input) != nullptr || !is_bragg_file(input); }
+
+void plan_scan_disks(const std::string& input, Run& run) {
+  const LoadPreview preview = preview_input(input, scan_options(), run);
+  run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
+  run.report().add_choice("disks", Value("found first"), "with the defaults of `sonde stem bragg`");
+  MemoryPlan plan = preview.estimate.memory();
+  const std::size_t lists =
+      BraggDisks::most_bytes(preview.sizes.scan_rows * preview.sizes.scan_cols, BraggOptions{}.max_num_peaks);
+  plan.add("lists of disks", lists, "if every pattern has as many as it may");
+  plan.peak_bytes += lists;
+  run.show_memory(plan, run.budget());
+}
+
+BraggVectors disks_of(const std::string& input, std::span<const std::string> outputs, Run& run) {
+  return is_scan(input, run) ? disks_of_scan(input, outputs, run) : disks_of_file(input, run);
+}
+
+}  // namespace sonde::stem

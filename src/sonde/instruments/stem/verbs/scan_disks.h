@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "sonde/engine/run/run.h"
+#include "sonde/instruments/stem/bragg/bragg_vectors.h"
+
+namespace sonde::stem {
+
+/// Whether an input is a scan, in which disks have to be found, and not a file of Bragg disks.
+[[nodiscard]] bool is_scan(const std::string& input, const Run& run);
+
+/// Reports what finding the disks of a scan will need: frames are read twice, and none is held.
+void plan_scan_disks(const std::string& input, Run& run);
+
+/// The Bragg disks of an input: of a file of them, or found in a scan with the defaults of `sonde stem bragg`, which
+/// are reported. Throws Error(usage) for an output that is a part of the scan, and what reading and finding throw.
+[[nodiscard]] BraggVectors disks_of(const std::string& input, std::span<const std::string> outputs, Run& run);
+
+}  // namespace sonde::stem
