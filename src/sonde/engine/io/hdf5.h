@@ -89,6 +89,15 @@ struct Hdf5DatasetInfo {
   bool whole_edges = true;  ///< false: chunks that reach beyond the shape did not go through the filters
 };
 
+/// A data set whose elements are lists of records of numbers, in C order: element i has the records [first[i],
+/// first[i + 1]).
+struct Hdf5RecordLists {
+  Shape shape;
+  std::vector<std::string> fields;
+  std::vector<std::uint64_t> first;
+  std::vector<double> values;  ///< (record, field)
+};
+
 /// An open data set, which keeps its file open.
 class Hdf5Dataset {
  public:
@@ -107,6 +116,9 @@ class Hdf5Dataset {
   [[nodiscard]] Hdf5Value value() const;
   /// Every element as raw bytes in stored order, also for opaque types.
   [[nodiscard]] std::vector<std::byte> raw_elements() const;
+
+  /// The lists of a data set of records of variable length; nothing for other types.
+  [[nodiscard]] std::optional<Hdf5RecordLists> record_lists() const;
 
   /// Stored bytes of the chunk whose first element is `offset`; 0 when it was never written.
   [[nodiscard]] std::uint64_t chunk_bytes(const Shape& offset) const;

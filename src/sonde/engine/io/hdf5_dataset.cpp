@@ -94,6 +94,21 @@ std::vector<std::byte> Hdf5Dataset::raw_elements() const {
   return hdf5::reading(file_path_, path_, [&] { return opened().read_all(); });
 }
 
+std::optional<Hdf5RecordLists> Hdf5Dataset::record_lists() const {
+  const hdf5::Datatype& type = opened().description().type;
+  if (!hdf5::has_record_lists(type)) return std::nullopt;
+  require_believable(fmt::format("{}, {}", file_path_, path_), {.items = info_.shape.count(),
+                                                                .item_bytes = info_.element_bytes,
+                                                                .file_bytes = File(file_path_).size(),
+                                                                .packed = !info_.filters.empty()});
+  return hdf5::reading(file_path_, path_, [&] {
+    const hdf5::Bytes bytes = opened().read_all();
+    if (bytes.size() / type.bytes < static_cast<std::size_t>(info_.shape.count())) hdf5::damaged("its lists end early");
+    const hdf5::OpenFile& file = opened().file();
+    return std::optional(hdf5::to_record_lists(file.image(), file.widths(), type, info_.shape, bytes));
+  });
+}
+
 std::uint64_t Hdf5Dataset::chunk_bytes(const Shape& offset) const { return chunk_at(offset).stored_bytes; }
 
 ChunkEntry Hdf5Dataset::chunk_at(const Shape& offset) const {

@@ -34,6 +34,7 @@ void read_dataset(const Hdf5File& file, const std::string& path) {
   attempt([&] { dataset.require_sources(); });
   if (info.layout == Hdf5DatasetInfo::Layout::chunked) attempt([&] { (void)read_chunk_index(dataset).outside(1000); });
   constexpr Index most = 1 << 16;
+  if (info.shape.count() <= most) attempt([&] { (void)dataset.record_lists(); });
   if (info.shape.count() > most || info.element_bytes > 256) return;
   attempt([&] {
     if (!info.dtype) return (void)dataset.raw_elements();

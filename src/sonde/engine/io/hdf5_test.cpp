@@ -505,6 +505,27 @@ with h5py.File(sys.argv[1], 'w', libver='latest') as f:  # 16 million chunks of 
       HasSubstr("x.h5: damaged: /d: its structures are larger than the file"));
 }
 
+TEST(Hdf5RecordLists, OfH5pyAreReadWithNumbersOfAnyType) {
+  const testing::TemporaryFolder folder;
+  testing::python(R"(
+import sys, h5py, numpy as np
+record = np.dtype([('x', '<f8'), ('n', '<i2'), ('y', '>f4')])
+with h5py.File(sys.argv[1], 'w') as f:
+    d = f.create_dataset('lists', (3,), h5py.vlen_dtype(record))
+    d[0] = np.array([(0.5, -7, 1.25), (1.5, 8, 2.25)], record)
+    d[2] = np.array([(2.5, 9, 3.25)], record)
+    f.create_dataset('rows', (1,), h5py.vlen_dtype('f8'))
+)",
+                  folder.file("x.h5"));
+  const Hdf5File file = Hdf5File::open(folder.file("x.h5"));
+  const auto lists = file.dataset("/lists").record_lists();
+  ASSERT_TRUE(lists);
+  EXPECT_THAT(lists->fields, ElementsAre("x", "n", "y"));
+  EXPECT_THAT(lists->first, ElementsAre(0, 2, 2, 3));
+  EXPECT_THAT(lists->values, ElementsAre(0.5, -7, 1.25, 1.5, 8, 2.25, 2.5, 9, 3.25));
+  EXPECT_FALSE(file.dataset("/rows").record_lists());
+}
+
 TEST(Hdf5Damage, PartsThatCoverEachOtherThousandsOfTimesAreRefused) {
   const testing::TemporaryFolder folder;
   testing::python(R"(

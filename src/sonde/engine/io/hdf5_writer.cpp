@@ -206,6 +206,26 @@ void Hdf5Writer::text(const std::string& path, const std::string& text) {
   write_texts(path, {}, &pointer);
 }
 
+void Hdf5Writer::record_lists(const std::string& path, const Hdf5RecordLists& lists) {
+  const std::size_t fields = lists.fields.size();
+  std::vector<hvl_t> elements;
+  elements.reserve(lists.first.size());
+  for (std::size_t i = 0; i + 1 < lists.first.size(); ++i)
+    // The library does not change what it writes.
+    elements.push_back({static_cast<std::size_t>(lists.first[i + 1] - lists.first[i]),
+                        const_cast<double*>(lists.values.data() + fields * lists.first[i])});
+  const Session session;
+  const Hdf5Handle record(H5Tcreate(H5T_COMPOUND, fields * sizeof(double)));
+  for (std::size_t i = 0; i < fields; ++i)
+    H5Tinsert(record.id(), lists.fields[i].c_str(), i * sizeof(double), H5T_NATIVE_DOUBLE);
+  const Hdf5Handle type(H5Tvlen_create(record.id()));
+  const Hdf5Handle space = space_of(lists.shape);
+  const Hdf5Handle links = with_parents();
+  const Hdf5Handle dataset =
+      own(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), timeless().id(), H5P_DEFAULT),
+          file_.path(), "lists");
+  check(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, elements.data()), file_.path(), "lists");
+}
 void Hdf5Writer::write_texts(const std::string& path, const Shape& shape, const char* const* texts) {
   const Session session;
   const Hdf5Handle type = text_of_any_length();

@@ -50,6 +50,8 @@ class Hdf5Writer {
   void texts(const std::string& path, const std::vector<std::string>& lines);
   /// A scalar data set of one text of variable length, as NetCDF-4 stores texts.
   void text(const std::string& path, const std::string& text);
+  /// A data set whose elements are lists of records with these fields, all f64.
+  void record_lists(const std::string& path, const Hdf5RecordLists& lists);
   /// A contiguous, uncompressed data set of the array's shape and type. The array must be contiguous and on the host.
   void array(const std::string& path, const Array& elements);
   /// What the axes of an array are (DIMENSION_LABELS, as the library's H5DSset_label writes them) and the unit of its

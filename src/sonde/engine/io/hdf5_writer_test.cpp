@@ -28,6 +28,28 @@ std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
   return bytes;
 }
 
+TEST(Hdf5Writer, ListsOfRecordsAreReadAsWritten) {
+  const testing::TemporaryFolder folder;
+  const Hdf5RecordLists lists{
+      .shape = {2, 2}, .fields = {"a", "b"}, .first = {0, 1, 1, 3, 3}, .values = {1, 2, 3.5, 4, 5, -6}};
+  Hdf5Writer writer(folder.file("x.h5"));
+  writer.record_lists("/group/lists", lists);
+  writer.finish();
+  const auto read = Hdf5File::open(folder.file("x.h5")).dataset("/group/lists").record_lists();
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->shape, lists.shape);
+  EXPECT_EQ(read->fields, lists.fields);
+  EXPECT_EQ(read->first, lists.first);
+  EXPECT_EQ(read->values, lists.values);
+  EXPECT_EQ(testing::python(R"(
+import sys, h5py
+# h5py cannot hand out empty lists of records.
+with h5py.File(sys.argv[1]) as f: print([[tuple(map(float, r)) for r in f['group/lists'][i, 0]] for i in (0, 1)])
+)",
+                            folder.file("x.h5")),
+            "[[(1.0, 2.0)], [(3.5, 4.0), (5.0, -6.0)]]\n");
+}
+
 TEST(Hdf5Writer, H5pyReadsWhatWasWritten) {
   const testing::TemporaryFolder folder;
   Hdf5Writer writer(folder.file("x.h5"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/engine/io/hdf5/convert.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -147,6 +148,54 @@ std::optional<Hdf5Value> to_value(const Image& image, Widths widths, const Datat
     }
   }
   return value;
+}
+
+bool has_record_lists(const Datatype& type) {
+  if (type.kind != Kind::variable_length || type.variable_text || type.base().kind != Kind::record) return false;
+  const auto& fields = type.base().members;
+  return std::all_of(fields.begin(), fields.end(), [](const Datatype::Member& field) {
+    return field.type.kind == Kind::floating || field.type.kind == Kind::integer;
+  });
+}
+
+Hdf5RecordLists to_record_lists(const Image& image, Widths widths, const Datatype& type, const Shape& shape,
+                                ByteSpan bytes) {
+  const Datatype& record = type.base();
+  Hdf5RecordLists lists;
+  lists.shape = shape;
+  for (const Datatype::Member& field : record.members) {
+    if (field.offset > record.bytes || field.type.bytes > record.bytes - field.offset)
+      damaged("a field is outside of its record");
+    lists.fields.push_back(field.name);
+  }
+  lists.first.push_back(0);
+  constexpr int most_collections = 1024;  // that the heap keeps, of 4 KiB as a rule
+  std::optional<GlobalHeap> heap;
+  std::uint64_t before = undefined_address;
+  int collections = 0;
+  for (Index i = 0; i < shape.count(); ++i) {
+    Cursor cursor(bytes.subspan(static_cast<std::size_t>(i) * type.bytes, type.bytes), widths);
+    const auto length = cursor.take<std::uint32_t>();
+    const std::uint64_t address = cursor.address();
+    const auto number = cursor.take<std::uint32_t>();
+    const bool empty = length == 0 || address == 0 || address == undefined_address;
+    lists.first.push_back(lists.first.back() + (empty ? 0 : length));
+    if (empty) continue;
+    if (address != before && collections++ % most_collections == 0) heap.emplace(image, widths);
+    before = address;
+    const ByteSpan stored = heap->object(address, number);
+    if (record.bytes == 0 || stored.size() / record.bytes < length) damaged("a list of records ends early");
+    for (std::uint32_t r = 0; r < length; ++r)
+      for (const Datatype::Member& field : record.members) {
+        const std::byte* at = stored.data() + std::size_t{r} * record.bytes + field.offset;
+        const bool is_real = field.type.kind == Kind::floating;
+        const std::uint64_t bits = is_real ? 0 : integer_at(field.type, at);
+        lists.values.push_back(is_real               ? float_at(field.type, at)
+                               : field.type.has_sign ? static_cast<double>(static_cast<std::int64_t>(bits))
+                                                     : static_cast<double>(bits));
+      }
+  }
+  return lists;
 }
 
 }  // namespace sonde::hdf5

@@ -25,6 +25,11 @@ void to_native(const Datatype& type, ByteSpan from, std::span<std::byte> to);
 /// spaces, and above `most` elements. `bytes` holds all elements.
 [[nodiscard]] std::optional<Hdf5Value> to_value(const Image& image, Widths widths, const Datatype& type,
                                                 const Dataspace& space, ByteSpan bytes);
+/// Whether elements are lists of records whose fields are all real numbers.
+[[nodiscard]] bool has_record_lists(const Datatype& type);
+/// Those of `shape`. `bytes` holds all elements, which point to the records.
+[[nodiscard]] Hdf5RecordLists to_record_lists(const Image& image, Widths widths, const Datatype& type,
+                                              const Shape& shape, ByteSpan bytes);
 /// Whether to_value has a value for such elements.
 [[nodiscard]] bool has_value(const Datatype& type, const Dataspace& space, Index most);
 

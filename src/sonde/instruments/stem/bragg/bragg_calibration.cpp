@@ -44,21 +44,25 @@ void take_origin(const Dataset& dataset, const OriginMap& map, BraggCalibration&
 
 }  // namespace
 
-BraggCalibration calibration_of(const Dataset& dataset) {
-  const Calibration& of = dataset.calibration();
+BraggCalibration steps_of(const Calibration& of, Index det_bin, Index scan_bin) {
   const auto times = [](const std::optional<Quantity>& quantity, Index bin) {
     return quantity ? std::optional(quantity->value * static_cast<double>(bin)) : std::nullopt;
   };
-  BraggCalibration made{.pixel_inv_a = times(of.detector_step_inv_a, dataset.det_bin()),
-                        .pixel_mrad = times(of.detector_step_mrad, dataset.det_bin()),
-                        .high_tension_v = times(of.high_tension_v, 1),
-                        .scan_step_row_nm = times(of.scan_step_row_nm, dataset.scan_bin()),
-                        .scan_step_col_nm = times(of.scan_step_col_nm, dataset.scan_bin()),
-                        .rotation_rad = times(of.rotation_rad, 1),
-                        .transpose = of.transpose,
-                        .ellipse = of.ellipse,
-                        .origin_y = {},
-                        .origin_x = {}};
+  return {.pixel_inv_a = times(of.detector_step_inv_a, det_bin),
+          .pixel_mrad = times(of.detector_step_mrad, det_bin),
+          .high_tension_v = times(of.high_tension_v, 1),
+          .scan_step_row_nm = times(of.scan_step_row_nm, scan_bin),
+          .scan_step_col_nm = times(of.scan_step_col_nm, scan_bin),
+          .rotation_rad = times(of.rotation_rad, 1),
+          .transpose = of.transpose,
+          .ellipse = of.ellipse,
+          .origin_y = {},
+          .origin_x = {}};
+}
+
+BraggCalibration calibration_of(const Dataset& dataset) {
+  const Calibration& of = dataset.calibration();
+  BraggCalibration made = steps_of(of, dataset.det_bin(), dataset.scan_bin());
   if (of.origin) take_origin(dataset, *of.origin, made);
   return made;
 }

@@ -28,6 +28,9 @@ struct BraggCalibration {
 /// The steps that take places of disks to physical units, in the order in which they are applied.
 enum class CalibrationStep { origin, ellipse, pixel, transpose, rotation };
 
+/// What a file or its user states, for pixels of so many stored ones and steps of so many positions; without origins.
+[[nodiscard]] BraggCalibration steps_of(const Calibration& calibration, Index det_bin, Index scan_bin);
+
 /// What the file of a data set or its user states, for resident pixels and positions: origins are means over the frames
 /// of a position.
 [[nodiscard]] BraggCalibration calibration_of(const Dataset& dataset);

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 
 /// 2 x 4 patterns of 6 x 8 pixels as py4DSTEM stores them, with the origin of frame i at row i, column 10 i of its
 /// file.
-std::string scan_with_origins(const testing::TemporaryFolder& folder) {
+std::string scan_with_origins(const sonde::testing::TemporaryFolder& folder) {
   const std::string path = folder.file("scan.h5"), group = "/root/metadatabundle/calibration/";
   Hdf5Writer writer(path);
   writer.array("/root/cube/data", Array::zeros(Device::cpu(), {2, 4, 6, 8}, DType::u16));
@@ -37,7 +37,7 @@ std::string scan_with_origins(const testing::TemporaryFolder& folder) {
 }
 
 TEST(BraggCalibration, OriginsFollowRegionAndBins) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   LoadOptions options;
   options.scan_region = "0,2,2,4";
   options.det_bin = "2";
@@ -51,7 +51,7 @@ TEST(BraggCalibration, OriginsFollowRegionAndBins) {
 }
 
 TEST(BraggCalibration, OriginsOfBinnedPositionsAreMeans) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   LoadOptions options;
   options.scan_bin = 2;
   const Dataset dataset = load(scan_with_origins(folder), options, Budget(std::size_t{1} << 30, "test"));

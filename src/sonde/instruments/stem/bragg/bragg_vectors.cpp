@@ -17,6 +17,7 @@
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/io/declared_size.h"
 #include "sonde/engine/io/hdf5.h"
+#include "sonde/instruments/stem/bragg/emd_vectors.h"
 #include "sonde/instruments/stem/read/file_cursor.h"
 
 namespace sonde::stem {
@@ -39,10 +40,10 @@ auto named_values(OfCalibration& calibration) {
 
 class VectorsReader {
  public:
-  explicit VectorsReader(const std::string& path) : path_(path), file_(Hdf5File::open(path)) {
+  explicit VectorsReader(Hdf5File file) : path_(file.path()), file_(std::move(file)) {
     const auto schema = file_.attribute("/", "schema");
     if (!schema || schema->text() != bragg_schema)
-      throw Error(ErrorKind::bad_file, path + ": not a file of Bragg disks")
+      throw Error(ErrorKind::bad_file, path_ + ": not a file of Bragg disks")
           .hint("expected the output of sonde stem bragg");
   }
 
@@ -62,7 +63,7 @@ class VectorsReader {
       vectors.var_y = elements<float>("var_y", disks);
       vectors.var_x = elements<float>("var_x", disks);
     }
-    check_values(vectors);
+    require_sound(path_, vectors);
     read_attributes(vectors);
     read_steps(vectors);
     return vectors;
@@ -121,22 +122,6 @@ class VectorsReader {
       throw wrong(fmt::format("/bragg/offsets ends with {}", offsets.back()));
   }
 
-  void check_values(const BraggVectors& vectors) const {
-    const auto inside = [](float at, Index extent) { return at >= -0.5F && at < static_cast<float>(extent) - 0.5F; };
-    for (std::size_t i = 0; i < vectors.qy.size(); ++i) {
-      if (!inside(vectors.qy[i], vectors.rows) || !inside(vectors.qx[i], vectors.cols))
-        throw wrong(fmt::format("disk {} is at row {:g}, column {:g} of a detector of {} x {} pixels", i, vectors.qy[i],
-                                vectors.qx[i], vectors.rows, vectors.cols));
-      if (!std::isfinite(vectors.intensity[i])) throw wrong(fmt::format("the intensity of disk {} is not finite", i));
-    }
-    for (const std::vector<float>* variances : {&vectors.var_y, &vectors.var_x})
-      for (std::size_t i = 0; i < variances->size(); ++i)
-        if ((*variances)[i] < 0 || std::isinf((*variances)[i]))
-          throw wrong(fmt::format("the variance of disk {} is {:g}", i, (*variances)[i]));
-    for (std::size_t i = 0; i < vectors.valid.size(); ++i)
-      if (vectors.valid[i] > 1) throw wrong(fmt::format("/bragg/valid is {} at position {}", vectors.valid[i], i));
-  }
-
   void read_attributes(BraggVectors& vectors) const {
     const auto coordinates = file_.attribute("/bragg", "coordinates");
     if (!coordinates || coordinates->text() != "raw")
@@ -178,6 +163,23 @@ class VectorsReader {
 };
 
 }  // namespace
+
+void require_sound(const std::string& path, const BraggVectors& vectors) {
+  const auto wrong = [&](const std::string& fact) { return damaged(path, fact); };
+  const auto inside = [](float at, Index extent) { return at >= -0.5F && at < static_cast<float>(extent) - 0.5F; };
+  for (std::size_t i = 0; i < vectors.qy.size(); ++i) {
+    if (!inside(vectors.qy[i], vectors.rows) || !inside(vectors.qx[i], vectors.cols))
+      throw wrong(fmt::format("disk {} is at row {:g}, column {:g} of a detector of {} x {} pixels", i, vectors.qy[i],
+                              vectors.qx[i], vectors.rows, vectors.cols));
+    if (!std::isfinite(vectors.intensity[i])) throw wrong(fmt::format("the intensity of disk {} is not finite", i));
+  }
+  for (const std::vector<float>* variances : {&vectors.var_y, &vectors.var_x})
+    for (std::size_t i = 0; i < variances->size(); ++i)
+      if ((*variances)[i] < 0 || std::isinf((*variances)[i]))
+        throw wrong(fmt::format("the variance of disk {} is {:g}", i, (*variances)[i]));
+  for (std::size_t i = 0; i < vectors.valid.size(); ++i)
+    if (vectors.valid[i] > 1) throw wrong(fmt::format("/bragg/valid is {} at position {}", vectors.valid[i], i));
+}
 
 std::size_t BraggVectors::bytes() const {
   return offsets.capacity() * sizeof(std::uint64_t) + valid.capacity() +
@@ -224,13 +226,18 @@ Contents BraggVectors::contents(const std::string& command) const {
 
 bool is_bragg_file(const std::string& path) {
   try {
-    const auto schema = Hdf5File::open(path).attribute("/", "schema");
-    return schema && schema->text() == bragg_schema;
+    const Hdf5File file = Hdf5File::open(path);
+    const auto schema = file.attribute("/", "schema");
+    return (schema && schema->text() == bragg_schema) || !emd_vectors_in(file).empty();
   } catch (const Error&) {
     return false;  // what it is instead, the reader of scans says
   }
 }
 
-BraggVectors read_bragg_vectors(const std::string& path) { return VectorsReader(path).read(); }
+BraggVectors read_bragg_vectors(const std::string& path) {
+  Hdf5File file = Hdf5File::open(path);
+  if (!file.attribute("/", "schema") && !emd_vectors_in(file).empty()) return read_emd_vectors(file);
+  return VectorsReader(std::move(file)).read();
+}
 
 }  // namespace sonde::stem

@@ -43,12 +43,16 @@ struct BraggVectors {
   [[nodiscard]] Contents contents(const std::string& command) const;
 };
 
-/// The vectors of an HDF5 file that contents() describes. The file may hold anything: throws
-/// Error(bad_file) "FILE: damaged: FACT" where sizes, offsets or values contradict each other or the detector, and
-/// "FILE: not a file of Bragg disks" for others.
+/// Throws Error(bad_file) where a disk is outside of the detector, or a value is not possible.
+void require_sound(const std::string& path, const BraggVectors& vectors);
+
+/// The vectors of an HDF5 file that contents() describes, or of a file of py4DSTEM (emd_vectors.h). The file may hold
+/// anything: throws Error(bad_file) "FILE: damaged: FACT" where sizes, offsets or values contradict each other or the
+/// detector, and "FILE: not a file of Bragg disks" for others.
 [[nodiscard]] BraggVectors read_bragg_vectors(const std::string& path);
 
-/// Whether a file has the schema of Bragg disks. False for what is no HDF5 file, absent or not readable.
+/// Whether a file has the schema of Bragg disks, or those of py4DSTEM. False for what is no HDF5 file, absent or not
+/// readable.
 [[nodiscard]] bool is_bragg_file(const std::string& path);
 
 }  // namespace sonde::stem

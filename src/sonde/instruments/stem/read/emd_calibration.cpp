@@ -113,21 +113,24 @@ class EmdCalibration {
 
 }  // namespace
 
-void take_emd_calibration_of(const Hdf5File& file, const std::string& group, Index frames, Acquisition& acquisition) {
+std::string emd_calibration_group(const Hdf5File& file, const std::string& dataset) {
+  for (std::size_t end = dataset.find_last_of('/'); end != std::string::npos;
+       end = end == 0 ? std::string::npos : dataset.find_last_of('/', end - 1)) {
+    const std::string group = dataset.substr(0, end) + "/metadatabundle/calibration";
+    if (file.is_group(group)) return group;
+  }
+  return "";
+}
+
+void take_emd_calibration(const Hdf5File& file, const std::string& dataset, Index frames, Acquisition& acquisition) {
+  const std::string group = emd_calibration_group(file, dataset);
+  if (group.empty()) return;
   EmdCalibration calibration(file, group, acquisition);
   calibration.take_steps();
   calibration.take_rotation();
   calibration.take_ellipse();
   calibration.take_origin(frames);
   calibration.report();
-}
-
-void take_emd_calibration(const Hdf5File& file, const std::string& dataset, Index frames, Acquisition& acquisition) {
-  for (std::size_t end = dataset.find_last_of('/'); end != std::string::npos;
-       end = end == 0 ? std::string::npos : dataset.find_last_of('/', end - 1)) {
-    const std::string group = dataset.substr(0, end) + "/metadatabundle/calibration";
-    if (file.is_group(group)) return take_emd_calibration_of(file, group, frames, acquisition);
-  }
 }
 
 }  // namespace sonde::stem

@@ -13,7 +13,7 @@ namespace sonde::stem {
 /// before those of the axes. What it states and cannot be used is noted. `frames`: of the data set.
 void take_emd_calibration(const Hdf5File& file, const std::string& dataset, Index frames, Acquisition& acquisition);
 
-/// The same of a group that has the values themselves.
-void take_emd_calibration_of(const Hdf5File& file, const std::string& group, Index frames, Acquisition& acquisition);
+/// The path of that group; empty where there is none.
+[[nodiscard]] std::string emd_calibration_group(const Hdf5File& file, const std::string& dataset);
 
 }  // namespace sonde::stem

@@ -12,6 +12,7 @@
 #include "sonde/engine/io/png.h"
 #include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/stem/bragg/bragg_result.h"
+#include "sonde/instruments/stem/bragg/emd_vectors.h"
 #include "sonde/instruments/stem/dose/kernel_study.h"
 #include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
@@ -22,6 +23,9 @@
 namespace sonde::stem {
 namespace {
 
+// Other formats do not keep the attributes of a group, which say what the lists are of.
+const std::vector<std::string> bragg_endings = {".h5", ".emd"};
+
 struct BraggCommandOptions {
   std::string input;
   std::string output, png;
@@ -31,7 +35,9 @@ struct BraggCommandOptions {
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "a scan", .array = true});
     fields.add("output", output,
-               {.help = "write the disks of every position to this file", .metavar = "FILE.h5", .letter = 'o'});
+               {.help = "write the disks of every position to this file; .emd is the layout of py4DSTEM",
+                .metavar = "FILE.h5|.emd",
+                .letter = 'o'});
     fields.add("png", png,
                {.help = "draw the template, the disks of a pattern and those of all patterns into this picture",
                 .metavar = "FILE.png"});
@@ -49,9 +55,8 @@ struct BraggCommandOptions {
 
 /// Everything that can be refused before a frame is read.
 LoadPreview checked(const BraggCommandOptions& options, Run& run) {
-  // Other formats do not keep the attributes of a group, which say what the lists are of.
-  if (options.png.empty() && !options.kernel_study) run.require_output(options.output, {".h5"});
-  if (!options.output.empty()) require_contents_path(options.output, {".h5"});
+  if (options.png.empty() && !options.kernel_study) run.require_output(options.output, bragg_endings);
+  if (!options.output.empty()) require_contents_path(options.output, bragg_endings);
   if (!options.png.empty()) {
     (void)require_ending(options.png, "pictures", {".png"});
     require_place(options.png);
@@ -109,7 +114,12 @@ void run_bragg(const BraggCommandOptions& options, Run& run) {
     run.report().add_choice("bragg", Value(choice.value), choice.because);
   for (const std::string& line : result.lines()) run.say(line);
   const std::string command = command_of("stem bragg", options, run, {"output", "png"});
-  run.give(result.contents(command), options.output);
+  if (output_ending(options.output) == ".emd") {
+    write_emd_vectors(options.output, result.vectors, command);
+    run.give(result.contents(command));
+  } else {
+    run.give(result.contents(command), options.output);
+  }
   if (!options.output.empty()) run.say("wrote     " + options.output);
   if (!options.png.empty()) {
     write_png(options.png, result.picture(), command);

@@ -38,8 +38,8 @@ void write_axis(Hdf5Writer& writer, int dimension, Index extent, const Axis& axi
   for (Index i = 0; i < extent; ++i) positions.push_back(static_cast<double>(i) * axis.step.value_or(1.0));
   const std::string path = fmt::format("{}/dim{}", cube, dimension);
   writer.array(path, Array::from(positions, {extent}));
-  writer.attribute(path, "name", axis.name);
-  writer.attribute(path, "units", axis.step ? axis.unit : "pixels");
+  writer.text_attribute(path, "name", axis.name);
+  writer.text_attribute(path, "units", axis.step ? axis.unit : "pixels");
 }
 
 }  // namespace
@@ -49,19 +49,19 @@ EmdWriter::EmdWriter(const std::string& path, const Shape& shape, DType dtype, c
     : writer_(path), shape_(shape), dtype_(dtype) {
   if (shape.rank() != 4)
     throw Error(ErrorKind::bad_input, fmt::format("{}: shape {}, expected four dimensions", path, shape.text()));
-  writer_.attribute("/", "emd_group_type", "file");
+  writer_.text_attribute("/", "emd_group_type", "file");
   writer_.attribute("/", "version_major", std::int64_t{1});
   writer_.attribute("/", "version_minor", std::int64_t{0});
-  writer_.attribute("/", "authoring_program", fmt::format("sonde {}", build_info().version));
-  writer_.attribute("/", "authoring_user", "");
+  writer_.text_attribute("/", "authoring_program", fmt::format("sonde {}", build_info().version));
+  writer_.text_attribute("/", "authoring_user", "");
   writer_.group(cube);
-  writer_.attribute(root, "emd_group_type", "root");
-  writer_.attribute(root, "python_class", "Root");
-  writer_.attribute(cube, "emd_group_type", "array");
-  writer_.attribute(cube, "python_class", "DataCube");
+  writer_.text_attribute(root, "emd_group_type", "root");
+  writer_.text_attribute(root, "python_class", "Root");
+  writer_.text_attribute(cube, "emd_group_type", "array");
+  writer_.text_attribute(cube, "python_class", "DataCube");
   for (const auto& [name, value] : attributes) writer_.attribute(cube, name, value);
   writer_.declare(data, {.shape = shape, .dtype = dtype, .chunk = {}, .filters = {}, .fill = {}});
-  writer_.attribute(data, "units", "counts");
+  writer_.text_attribute(data, "units", "counts");
   const auto axes = axes_of(calibration);
   for (int i = 0; i < 4; ++i) write_axis(writer_, i, shape[i], axes[static_cast<std::size_t>(i)]);
 }

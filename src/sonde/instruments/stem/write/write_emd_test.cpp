@@ -35,9 +35,9 @@ TEST(EmdWriter, H5pyFindsTheCubeAndItsAxes) {
 import sys, h5py, numpy as np
 f = h5py.File(sys.argv[1])
 cube = f['datacube_root/datacube']
-print(f.attrs['emd_group_type'].decode(), f.attrs['version_major'], cube.attrs['emd_group_type'].decode(), cube.attrs['note'].decode())
+print(f.attrs['emd_group_type'], f.attrs['version_major'], cube.attrs['emd_group_type'], cube.attrs['note'].decode())
 print((cube['data'][:] == np.arange(120).reshape(4, 3, 2, 5)).all(), cube['data'].chunks)
-for i in range(4): print(cube['dim%d' % i][:].tolist(), cube['dim%d' % i].attrs['name'].decode(), cube['dim%d' % i].attrs['units'].decode())
+for i in range(4): print(cube['dim%d' % i][:].tolist(), cube['dim%d' % i].attrs['name'], cube['dim%d' % i].attrs['units'])
 )",
                                    folder.file("x.h5")),
             "file 1 array made in a test\nTrue None\n[0.0, 0.5, 1.0, 1.5] Ry nm\n[0.0, 0.25, 0.5] Rx nm\n"
