@@ -22,6 +22,7 @@ constexpr double two_pi = 2 * std::numbers::pi, degrees = 180 / std::numbers::pi
 
 // Judgements of the report. Noise gives a confidence near 0 and curl 1/2; simulated scans of atoms 0.95 and 0.03.
 constexpr double low_confidence = 0.3, much_curl = 0.3, much_noise = 0.5;
+constexpr double much_drift = 0.15;         // of 24 x 32 positions of small hills without any, at most 0.09
 constexpr double sure = 3;                  // standard errors
 constexpr double least_turn = 2 / degrees;  // rotations nearer than this to that of least curl are not doubted
 
@@ -134,6 +135,23 @@ void doubt_given(const RotationRequest& request, PhaseResult& result) {
         "should be a hill, the rotation is {:.1f} degrees",
         found.skewness, in_turn(found.rotation + std::numbers::pi) * degrees));
   }
+}
+
+double squares_of(const VectorField& field) {
+  double sum = 0;
+  for (std::size_t i = 0; i < field.x.size(); ++i)
+    if (field.valid[i] != 0) sum += field.x[i] * field.x[i] + field.y[i] * field.y[i];
+  return sum;
+}
+
+/// Of the plane through the centres of mass.
+std::optional<CentreDrift> drift_of(const VectorField& centres, const Origin& origin) {
+  const Origin plane = fit_origin(centres, OriginFit::plane);
+  const double squares = squares_of(measured_from(centres, origin));
+  if (squares == 0) return std::nullopt;
+  return CentreDrift{.px = 2 * std::max(std::hypot(plane.x[1] + plane.x[2], plane.y[1] + plane.y[2]),
+                                        std::hypot(plane.x[1] - plane.x[2], plane.y[1] - plane.y[2])),
+                     .share = 1 - squares_of(measured_from(centres, plane)) / squares};
 }
 
 /// What may have made the rotation uncertain.
@@ -276,6 +294,12 @@ std::vector<std::string> PhaseResult::lines() const {
     lines.push_back(fmt::format("threshold {:.4g} counts{}, pixels above have {:.1f} % of all counts",
                                 *errors.threshold, errors.found_threshold ? " from the corners of the detector" : "",
                                 100 * errors.counts_kept));
+  if (drift && drift->share > much_drift)
+    lines.push_back(
+        fmt::format("drift     centres of mass drift by {:.2g} px across the scan, {:.0f} % of the squared "
+                    "deflections: descan or a "
+                    "slow field of the specimen; {} takes both away",
+                    drift->px, 100 * drift->share, setting("fit", "plane")));
   lines.push_back(fmt::format("phase     {:.4g} to {:.4g} {}", low, high, scale.phase_unit()));
   return lines;
 }
@@ -306,6 +330,10 @@ Value PhaseResult::to_value() const {
   measured_from["y"] = Value::list();
   for (const double term : origin.x) measured_from["x"].push_back(term);
   for (const double term : origin.y) measured_from["y"].push_back(term);
+  if (drift) {
+    value["drift"]["px"] = drift->px;
+    value["drift"]["share"] = drift->share;
+  }
   if (noise) {
     value["noise"]["median_px"] = noise->median_px;
     value["noise"]["deflection_px"] = noise->deflection_px;
@@ -341,6 +369,8 @@ PhaseResult make_phase(VectorField centres, const PhaseScale& scale, const Phase
   result.noise = counting_noise(deflections, result.errors);
   const RotationRequest request = options.rotation_request();
   result.rotation = find_rotation(deflections, request);
+  if (options.origin_fit() == OriginFit::mean && !reference && result.rotation.used > 0)
+    result.drift = drift_of(result.centres, result.origin);
   result.field = turned(deflections, result.rotation.rotation, result.rotation.transpose, scale.pixel);
   doubt_given(request, result);
   doubt_found(request, result);

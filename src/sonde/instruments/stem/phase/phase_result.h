@@ -36,6 +36,13 @@ struct PhaseScale {
 [[nodiscard]] PhaseScale phase_scale(const std::string& path, const Calibration& calibration, Index det_bin,
                                      Index scan_bin, const PhaseOptions& options);
 
+/// The plane through centres of mass that were measured from their mean: descan, or a slow field of the specimen. The
+/// integral makes a bowl of it.
+struct CentreDrift {
+  double px = 0;     ///< from corner to corner, at most
+  double share = 0;  ///< of the squared deflections
+};
+
 /// All that is made of the centres of mass of a scan.
 struct PhaseResult {
   PhaseScale scale;
@@ -44,6 +51,7 @@ struct PhaseResult {
   CentreErrors errors{};
   std::optional<CountingNoise> noise{};  ///< of counts only
   Origin origin{};
+  std::optional<CentreDrift> drift{};  ///< of origins that are the mean
   ScanRotation rotation{};
   VectorField field{};  ///< along the scan, in units of PhaseScale::field_unit()
   CurlAndDivergence derivatives{};

@@ -131,6 +131,21 @@ TEST(PhaseResult, NamesATransposedScanFirst) {
   EXPECT_THAT(warnings.front(), HasSubstr("--transpose 1 at 29.9 degrees only 0.1 %"));
 }
 
+TEST(PhaseResult, SaysHowFarTheBeamDrifts) {
+  VectorField centres = turned_waves().centres;
+  for (std::size_t i = 0; i < centres.x.size(); ++i) {
+    const auto row = static_cast<double>(i / 27), col = static_cast<double>(i % 27);
+    centres.x[i] += 6 * col / 26;
+    centres.y[i] -= 2.5 * row / 21;
+  }
+  const PhaseResult drifting = phase_of({}, centres);
+  ASSERT_TRUE(drifting.drift);
+  EXPECT_NEAR(drifting.drift->px, 6.5, 0.3);  // the hills have a slope of their own
+  EXPECT_GT(drifting.drift->share, 0.5);
+  EXPECT_THAT(drifting.lines(), ::testing::Contains(HasSubstr("descan or a slow field of the specimen")));
+  EXPECT_FALSE(phase_of({.fit = "plane"}, centres).drift);
+}
+
 TEST(PhaseResult, NamesAnInvertedContrast) {
   EXPECT_THAT(warnings_of({.rotation = "-150", .transpose = "0"}).front(),
               HasSubstr("inverted contrast: the divergence is skewed by +"));

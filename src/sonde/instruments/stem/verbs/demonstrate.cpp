@@ -16,6 +16,7 @@
 #include "sonde/instruments/stem/results/save_image.h"
 #include "sonde/instruments/stem/simulate/expectation.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
+#include "sonde/instruments/stem/verbs/demonstrate_analyses.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
 
 namespace sonde::stem {
@@ -179,6 +180,8 @@ void demonstrate(const Demonstration& demo, Run& run) {
   demo.step("compare with the truth");
   compare_with_truth(master, dataset, made, run);
   run.results()["run"]["memory"] = dataset.memory_report();
+  demonstrate_phase(demo, run);
+  demonstrate_strain(demo, run);
 }
 
 }  // namespace sonde::stem

@@ -5,8 +5,8 @@
 
 namespace sonde::stem {
 
-/// The part of `sonde demo`: an acquisition of nanoparticles, its images, and how they agree with the simulator's
-/// truth.
+/// The part of `sonde demo`: an acquisition of nanoparticles and its images, the phase of another and the strain of a
+/// third, and how they agree with the simulator's truth.
 void demonstrate(const Demonstration& demo, Run& run);
 
 }  // namespace sonde::stem
