@@ -836,8 +836,8 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
     ----------
     input : str, default ''
         a scan
-    output : str (FILE.h5), default ''
-        write the disks of every position to this file
+    output : str (FILE.h5|.emd), default ''
+        write the disks of every position to this file; .emd is the layout of py4DSTEM
     png : str (FILE.png), default ''
         draw the template, the disks of a pattern and those of all patterns into this picture
     kernel_study : int, default unset
@@ -1102,22 +1102,24 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
            power_radial: SupportsFloat | None = None, power_intensity: SupportsFloat | None = None,
            matches: SupportsIndex | None = None, min_number_peaks: SupportsIndex | None = None, live: SupportsIndex | None = None,
            device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
-           report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+           report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, copy: bool = False,
+           progress: Progress | None = None) -> Result:
     """Find the orientation of a crystal at every scan position.
 
     What ``sonde stem orient`` does.
 
-    Compares the Bragg disks of every pattern with the kinematic patterns of a crystal along all zone axes, by sparse correlation
-    in polar coordinates, and writes rotation matrices, beam directions and their reliability. Matrices take vectors along the
-    detector's columns, rows and beam to the Cartesian axes of the crystal (x along a, z along c*).
+    Of a scan the Bragg disks are found first. Compares the disks of every pattern with the kinematic patterns of a crystal along
+    all zone axes, by sparse correlation in polar coordinates, and writes rotation matrices, beam directions and their
+    reliability. Matrices take vectors along the detector's columns, rows and beam to the Cartesian axes of the crystal (x along
+    a, z along c*).
 
     Where all disks are of one plane of the crystal, half a turn about the axis across it gives the same pattern with the opposite
     tilt: such positions are marked, with both orientations.
 
     Parameters
     ----------
-    input : str (FILE), default ''
-        Bragg disks of a scan
+    input : str, default ''
+        a scan, or the file of its Bragg disks that sonde stem bragg wrote
     output : str (FILE.h5|.nc|.npz), default ''
         write orientations to this file
     png : str (FILE.png), default ''
@@ -1129,7 +1131,7 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
     voltage : float in kV, default unset
         accelerating voltage; else that of the input (at least 1, at most 3000)
     q_pixel : float in 1/A, default unset
-        reciprocal size of a detector pixel; else that of the input (at least 1e-06, at most 1)
+        reciprocal size of a detector pixel; else that of the input, or one fitted to the crystal's lines (at least 1e-06, at most 1)
     origin : {'auto', 'nearest', 'brightest'}, default 'auto'
         the direct disk of a pattern: that nearest the mean place of all, or the brightest; auto: the origin in the file's calibration, else nearest
     origin_fit : {'none', 'mean', 'plane', 'parabola'}, default 'plane'
@@ -1170,6 +1172,8 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
         read settings from a TOML file; flags count more
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
     """
     return _run("stem orient", input, output=output, png=png, ang=ang, crystal=crystal, voltage=voltage, q_pixel=q_pixel,
                 origin=origin, origin_fit=origin_fit, skip_calibration=skip_calibration, k_max=k_max,
@@ -1177,7 +1181,7 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
                 sigma_excitation_error=sigma_excitation_error, corr_kernel_size=corr_kernel_size, tol_distance=tol_distance,
                 power_radial=power_radial, power_intensity=power_intensity, matches=matches, min_number_peaks=min_number_peaks,
                 live=live, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
-                progress=progress)
+                copy=copy, progress=progress)
 
 
 @checked
