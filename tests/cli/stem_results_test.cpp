@@ -261,7 +261,7 @@ TEST_F(Conversion, EmdIsReadByH5pyWithItsAxes) {
   EXPECT_EQ(python(R"(
 os.chdir(sys.argv[1])
 def groups(name, item):
-    if isinstance(item, h5py.Group) and item.attrs.get('emd_group_type') == b'array': found.append(item)
+    if isinstance(item, h5py.Group) and item.attrs.get('emd_group_type') == 'array': found.append(item)
 found = []
 with h5py.File('a.emd') as f:
     f.visititems(groups)
