@@ -78,13 +78,13 @@ class TouchedInstruments(unittest.TestCase):
         self.commit("web/src/page.tsx", "python/src/view.cpp", "src/sonde/instruments/stem/layout/transpose_cuda.cu", "assets/net.ckpt", "README.md")
         self.assertEqual(self.touched(), "")
 
-    def test_four_hours_count_and_ten_commits_at_least(self):
+    def test_three_hours_count_and_ten_commits_at_least(self):
         self.assertEqual(self.touched(), "all")  # all of history
         self.quiet_days()
         self.commit("src/sonde/instruments/stem/load/load.cpp")
         for _ in range(12):
-            self.commit("src/sonde/instruments/ptycho/run/job.cpp", hours=0.25)
-        self.assertEqual(self.touched(), "ptycho;stem")  # the first commit, too, is of the last four hours
+            self.commit("src/sonde/instruments/ptycho/run/job.cpp", hours=0.2)
+        self.assertEqual(self.touched(), "ptycho;stem")  # the first commit, too, is of the last three hours
         for _ in range(9):
             self.commit("docs/page.md", hours=24)
         self.assertEqual(self.touched(), "ptycho")
