@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/stem/orient/orient_options.h"
 
+#include "sonde/instruments/stem/bragg/bragg_calibration.h"
+
 namespace sonde::stem {
 
 void OrientOptions::describe(Fields& fields) {
