@@ -6,19 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "sonde/engine/array/array.h"
 #include "sonde/engine/base/error.h"
-#include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/version.h"
-#include "sonde/engine/io/declared_size.h"
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/instruments/stem/bragg/emd_vectors.h"
 #include "sonde/instruments/stem/read/file_cursor.h"
+#include "sonde/instruments/stem/read/stored_group.h"
 
 namespace sonde::stem {
 namespace {
@@ -40,126 +38,69 @@ auto named_values(OfCalibration& calibration) {
 
 class VectorsReader {
  public:
-  explicit VectorsReader(Hdf5File file) : path_(file.path()), file_(std::move(file)) {
+  explicit VectorsReader(Hdf5File file) : file_(std::move(file)), group_(file_, "/bragg") {
     const auto schema = file_.attribute("/", "schema");
     if (!schema || schema->text() != bragg_schema)
-      throw Error(ErrorKind::bad_file, path_ + ": not a file of Bragg disks")
+      throw Error(ErrorKind::bad_file, file_.path() + ": not a file of Bragg disks")
           .hint("expected the output of sonde stem bragg");
   }
 
   BraggVectors read() {
     BraggVectors vectors;
-    std::tie(vectors.scan_rows, vectors.scan_cols) = extents("scan_shape", most_scan);
-    std::tie(vectors.rows, vectors.cols) = extents("detector_shape", most_detector);
+    std::tie(vectors.scan_rows, vectors.scan_cols) = group_.extents("scan_shape", most_scan);
+    std::tie(vectors.rows, vectors.cols) = group_.extents("detector_shape", most_detector);
     const Index positions = vectors.positions();
-    vectors.offsets = elements<std::uint64_t>("offsets", positions + 1);
-    vectors.valid = elements<std::uint8_t>("valid", positions);
-    check_offsets(vectors.offsets);
+    vectors.offsets = group_.offsets(positions);
+    vectors.valid = group_.elements<std::uint8_t>("valid", positions);
     const auto disks = static_cast<Index>(vectors.offsets.back());
-    vectors.qy = elements<float>("qy", disks);
-    vectors.qx = elements<float>("qx", disks);
-    vectors.intensity = elements<float>("intensity", disks);
-    if (file_.is_dataset("/bragg/var_y") || file_.is_dataset("/bragg/var_x")) {
-      vectors.var_y = elements<float>("var_y", disks);
-      vectors.var_x = elements<float>("var_x", disks);
+    vectors.qy = group_.elements<float>("qy", disks);
+    vectors.qx = group_.elements<float>("qx", disks);
+    vectors.intensity = group_.elements<float>("intensity", disks);
+    if (group_.has("var_y") || group_.has("var_x")) {
+      vectors.var_y = group_.elements<float>("var_y", disks);
+      vectors.var_x = group_.elements<float>("var_x", disks);
     }
-    require_sound(path_, vectors);
+    require_sound(file_.path(), vectors);
     read_attributes(vectors);
     read_steps(vectors);
     return vectors;
   }
 
  private:
-  [[nodiscard]] Error wrong(const std::string& fact) const { return damaged(path_, fact); }
-
-  [[nodiscard]] std::optional<double> number(const char* name) const {
-    const auto value = file_.attribute("/bragg", name);
-    if (!value) return std::nullopt;
-    const auto found = value->number();
-    if (!found || !std::isfinite(*found)) throw wrong(fmt::format("/bragg: {} is not a finite number", name));
-    return found;
-  }
-
-  [[nodiscard]] std::pair<Index, Index> extents(const char* name, Index most) const {
-    const auto value = file_.attribute("/bragg", name);
-    std::array<Index, 2> found{};
-    bool whole = value && value->elements.size() == 2;
-    for (std::size_t i = 0; whole && i < 2; ++i) {
-      const auto extent = Hdf5Value{{}, {value->elements[i]}}.number();
-      whole = extent && *extent >= 1 && *extent <= static_cast<double>(most) && *extent == std::floor(*extent);
-      if (whole) found[i] = static_cast<Index>(*extent);
-    }
-    if (!whole) throw wrong(fmt::format("/bragg: {} is not two whole numbers from 1 to {}", name, most));
-    return {found[0], found[1]};
-  }
-
-  template <class T>
-  [[nodiscard]] std::vector<T> elements(const std::string& name, Index count) const {
-    const std::string object = "/bragg/" + name;
-    if (!file_.is_dataset(object)) throw wrong(object + " is missing");
-    const Hdf5Dataset dataset = file_.dataset(object);
-    const Hdf5DatasetInfo& info = dataset.info();
-    if (info.dtype != dtype_of<T> || info.shape != Shape{count})
-      throw wrong(fmt::format("{} is {} {}; expected {} {}", object, info.type_text, info.shape.text(),
-                              sonde::name(dtype_of<T>), Shape{count}.text()));
-    require_believable(fmt::format("{}, {}", path_, object), {.items = count,
-                                                              .item_bytes = sizeof(T),
-                                                              .chunks = 0,
-                                                              .file_bytes = file_bytes(path_).value_or(0),
-                                                              .packed = !info.filters.empty()});
-    std::vector<T> made(static_cast<std::size_t>(count));
-    dataset.read_into({0}, {count}, std::as_writable_bytes(std::span(made)));
-    return made;
-  }
-
-  void check_offsets(const std::vector<std::uint64_t>& offsets) const {
-    if (offsets.front() != 0) throw wrong(fmt::format("/bragg/offsets begins with {}; expected 0", offsets.front()));
-    const auto back = std::is_sorted_until(offsets.begin(), offsets.end());
-    if (back != offsets.end())
-      throw wrong(fmt::format("/bragg/offsets decreases from {} to {} at position {}", *(back - 1), *back,
-                              back - offsets.begin() - 1));
-    if (offsets.back() > std::uint64_t{1} << 40)
-      throw wrong(fmt::format("/bragg/offsets ends with {}", offsets.back()));
-  }
+  [[nodiscard]] Error wrong(const std::string& fact) const { return group_.wrong(fact); }
 
   void read_attributes(BraggVectors& vectors) const {
-    const auto coordinates = file_.attribute("/bragg", "coordinates");
+    const auto coordinates = group_.attribute("coordinates");
     if (!coordinates || coordinates->text() != "raw")
-      throw Error(ErrorKind::bad_file, path_ + ": coordinates of disks are not \"raw\" pixels of the detector");
-    vectors.probe_radius = number("probe_radius").value_or(0);
+      throw Error(ErrorKind::bad_file, file_.path() + ": coordinates of disks are not \"raw\" pixels of the detector");
+    vectors.probe_radius = group_.number("probe_radius").value_or(0);
     if (vectors.probe_radius < 0) throw wrong(fmt::format("a probe of radius {:g}", vectors.probe_radius));
-    for (const auto& [name, value] : named_values(vectors.calibration)) *value = number(name);
+    for (const auto& [name, value] : named_values(vectors.calibration)) *value = group_.number(name);
     for (const auto& [name, value] : named_values(vectors.calibration))
       if (*value && **value <= 0 && std::string_view(name) != "rotation_rad")
         throw wrong(fmt::format("/bragg: {} is {:g}", name, **value));
-    if (const auto transpose = number("transpose")) vectors.calibration.transpose = *transpose != 0;
-    if (const auto text = file_.attribute("/bragg", "parameters")) vectors.parameters = text->text().value_or("{}");
+    if (const auto transpose = group_.number("transpose")) vectors.calibration.transpose = *transpose != 0;
+    if (const auto text = group_.attribute("parameters")) vectors.parameters = text->text().value_or("{}");
   }
 
   void read_steps(BraggVectors& vectors) const {
     BraggCalibration& calibration = vectors.calibration;
-    if (const auto value = file_.attribute("/bragg", "ellipse")) {
-      std::array<double, 4> parts{};
-      bool finite = value->elements.size() == parts.size();
-      for (std::size_t i = 0; finite && i < parts.size(); ++i) {
-        const auto part = Hdf5Value{{}, {value->elements[i]}}.number();
-        finite = part && std::isfinite(*part);
-        if (finite) parts[i] = *part;
-      }
-      if (!finite || !(parts[0] > 0 && parts[1] > 0 && parts[3] > 0))
+    if (group_.attribute("ellipse")) {
+      const auto parts = group_.numbers("ellipse", 4);
+      if (!parts || !((*parts)[0] > 0 && (*parts)[1] > 0 && (*parts)[3] > 0))
         throw wrong("/bragg: ellipse is not a, b, theta and a radius");
-      calibration.ellipse = Distortion{parts[0], parts[1], parts[2], parts[3]};
+      calibration.ellipse = Distortion{(*parts)[0], (*parts)[1], (*parts)[2], (*parts)[3]};
     }
-    if (!file_.is_dataset("/bragg/origin_y") && !file_.is_dataset("/bragg/origin_x")) return;
-    calibration.origin_y = elements<double>("origin_y", vectors.positions());
-    calibration.origin_x = elements<double>("origin_x", vectors.positions());
+    if (!group_.has("origin_y") && !group_.has("origin_x")) return;
+    calibration.origin_y = group_.elements<double>("origin_y", vectors.positions());
+    calibration.origin_x = group_.elements<double>("origin_x", vectors.positions());
     for (const std::vector<double>* places : {&calibration.origin_y, &calibration.origin_x})
       for (std::size_t i = 0; i < places->size(); ++i)
         if (std::isinf((*places)[i])) throw wrong(fmt::format("the origin of position {} is infinite", i));
   }
 
-  std::string path_;
   Hdf5File file_;
+  StoredGroup group_;
 };
 
 }  // namespace

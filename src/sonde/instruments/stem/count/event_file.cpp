@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sonde/instruments/stem/count/event_file.h"
+
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sonde/engine/array/array.h"
+#include "sonde/engine/base/error.h"
+#include "sonde/engine/base/version.h"
+#include "sonde/engine/io/hdf5.h"
+#include "sonde/instruments/stem/read/stored_group.h"
+
+namespace sonde::stem {
+namespace {
+
+constexpr const char* event_schema = "sonde.stem.events/1";
+constexpr Index most_frame = 65536;
+constexpr Index most_scan = Index{1} << 24;
+
+bool has_schema(const Hdf5File& file) {
+  const auto schema = file.attribute("/", "schema");
+  return schema && schema->text() == event_schema;
+}
+
+template <class T>
+Array shared(const std::shared_ptr<const EventList>& list, const std::vector<T>& of) {
+  // The array is only read: Contents hands out const elements.
+  return Array::borrowed(const_cast<T*>(of.data()), {static_cast<Index>(of.size())}, {1}, dtype_of<T>, [list] {});
+}
+
+}  // namespace
+
+Contents event_contents(std::shared_ptr<const EventList> list, const std::string& command) {
+  Contents contents;
+  contents.attribute("schema", std::string(event_schema));
+  const auto two = [](Index a, Index b) { return std::vector<double>{static_cast<double>(a), static_cast<double>(b)}; };
+  contents.attribute("events/scan_shape", two(list->scan_rows, list->scan_cols));
+  contents.attribute("events/frame_shape", two(list->rows, list->cols));
+  contents.attribute("events/parameters", list->parameters);
+  const auto add = [&](const std::string& name, const char* axis, Array values, const char* frame) {
+    Contents::Variable& variable = contents.add("events/" + name, {axis}, std::move(values));
+    variable.attributes.emplace_back("frame", std::string(frame));
+    variable.attributes.emplace_back("sonde_version", std::string(build_info().version));
+    variable.attributes.emplace_back("command", command);
+  };
+  add("offsets", "position or end", shared(list, list->offsets), "scan");
+  add("index", "event", shared(list, list->index), "detector");
+  add("frames", "position", shared(list, list->frames), "scan");
+  return contents;
+}
+
+bool is_event_file(const std::string& path) {
+  try {
+    return has_schema(Hdf5File::open(path));
+  } catch (const Error&) {
+    return false;  // what it is instead, the reader of scans says
+  }
+}
+
+EventList read_event_file(const std::string& path) {
+  const Hdf5File file = Hdf5File::open(path);
+  if (!has_schema(file))
+    throw Error(ErrorKind::bad_file, path + ": not a file of events").hint("expected the output of sonde stem count");
+  const StoredGroup group(file, "/events");
+  EventList list;
+  std::tie(list.scan_rows, list.scan_cols) = group.extents("scan_shape", most_scan);
+  std::tie(list.rows, list.cols) = group.extents("frame_shape", most_frame);
+  list.offsets = group.offsets(list.positions());
+  list.frames = group.elements<std::uint32_t>("frames", list.positions());
+  list.index = group.elements<std::uint32_t>("index", static_cast<Index>(list.offsets.back()));
+  require_sound(path, list);
+  if (const auto text = group.attribute("parameters")) list.parameters = text->text().value_or("{}");
+  return list;
+}
+
+}  // namespace sonde::stem
