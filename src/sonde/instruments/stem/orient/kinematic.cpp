@@ -9,7 +9,6 @@ namespace sonde::stem {
 namespace {
 
 constexpr int azimuths = 72;
-constexpr double widest = 3;  // sigma
 
 /// The same for an incident wave k, measured along (0, 0, -1): the root of |g + k + s n|^2 = |k|^2.
 double tilted_error(const Vec3& g, const Vec3& k) {
@@ -19,7 +18,7 @@ double tilted_error(const Vec3& g, const Vec3& k) {
 }
 
 double weight(double error, double sigma) {
-  return std::abs(error) <= widest * sigma ? std::exp(-error * error / (2 * sigma * sigma)) : 0;
+  return std::abs(error) <= widest_excitation * sigma ? std::exp(-error * error / (2 * sigma * sigma)) : 0;
 }
 
 double mean_weight(const Vec3& g, const KinematicBeam& beam) {

@@ -17,6 +17,9 @@ struct KinematicBeam {
   double precession = 0;                 ///< half-angle of the cone, rad; 0: no precession
 };
 
+/// Sigmas of the excitation error beyond which a reflection is not excited.
+inline constexpr double widest_excitation = 3;
+
 struct KinematicSpot {
   std::size_t reflection = 0;  ///< in the list that was given
   double x = 0, y = 0;         ///< 1/A

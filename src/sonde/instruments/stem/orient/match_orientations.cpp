@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
-#include <numeric>
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/device/stream.h"
 #include "sonde/engine/math/dense/blas.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/stem/orient/plane_partners.h"
 
 namespace sonde::stem {
 namespace {
@@ -21,11 +21,9 @@ using Complex = std::complex<float>;
 constexpr Index together = 16;     // patterns of one product
 constexpr Index zones_block = 32;  // with 16 patterns 1024 lines of 180 angles: they stay in the second cache
 constexpr Index beside = 8;        // frequencies written at a time: complex numbers of a line of the cache
-constexpr double apart = 5 * pi / 180;
-// Planes of higher index have no reflections that a pattern would show.
-constexpr int highest_index = 6;
-constexpr double widest_tilt = 12 * pi / 180;
-constexpr double nearly_all = 0.95;  // of the intensity
+constexpr std::size_t most_candidates = 5;
+constexpr double candidates_apart = 3 * pi / 180;
+constexpr float candidates_above = 0.6F;  // of the largest correlation
 
 /// Largest of a correlation over angles and zones.
 struct CorrelationPeak {
@@ -65,6 +63,7 @@ class ZoneCorrelator {
   void run(std::span<const std::span<const DiffractionPeak>> patterns) {
     transform_patterns(patterns);
     std::fill(peaks_, peaks_ + together, CorrelationPeak{});
+    for (std::vector<CorrelationPeak>& each : candidates_) each.clear();
     for (Index zone = 0; zone < zones_; zone += zones_block) {
       const Index count = std::min(zones_block, zones_ - zone);
       multiply(zone, count);
@@ -76,6 +75,8 @@ class ZoneCorrelator {
   }
 
   [[nodiscard]] const CorrelationPeak& peak(Index pattern) const { return peaks_[pattern]; }
+  /// The largest correlations of zones and their mirror images that are near the largest of all, and some below.
+  [[nodiscard]] const std::vector<CorrelationPeak>& candidates(Index pattern) const { return candidates_[pattern]; }
   /// The largest correlation of each zone.
   [[nodiscard]] const float* of_zones(Index pattern) const { return of_zones_.data() + pattern * zones_; }
 
@@ -155,9 +156,11 @@ class ZoneCorrelator {
           const float* const row = correlations_.data() + line(z, mirrored, b) * angles_;
           const float largest = largest_of(row, angles_);
           of_zone = std::max(of_zone, largest);
-          if (largest <= peaks_[b].value) continue;
+          if (largest <= candidates_above * peaks_[b].value) continue;
           const Index at = std::find(row, row + angles_, largest) - row;
-          peaks_[b] = {largest, row[(at + angles_ - 1) % angles_], row[(at + 1) % angles_], zone + z, at, mirrored};
+          candidates_[b].push_back(
+              {largest, row[(at + angles_ - 1) % angles_], row[(at + 1) % angles_], zone + z, at, mirrored});
+          if (largest > peaks_[b].value) peaks_[b] = candidates_[b].back();
         }
       }
   }
@@ -171,7 +174,20 @@ class ZoneCorrelator {
   std::vector<Complex> spectra_;
   std::vector<float> correlations_, of_zones_;
   CorrelationPeak peaks_[together];
+  std::vector<CorrelationPeak> candidates_[together];
 };
+
+// A mirrored pattern is that of the opposite direction, as |F_g| = |F_-g|; the mirror turns the sign of the angle.
+const Mat3 mirror{{{-1, 0, 0}, {0, 1, 0}, {0, 0, -1}}};
+
+/// See OrientationMatch.
+double in_plane_of(const Orientation& orientation, bool mirrored) {
+  const Vec3 beam = transposed(orientation)[2];
+  const Mat3 along = mirrored ? times(orientation_along(scaled(-1, beam)), mirror) : orientation_along(beam);
+  const Mat3 turn = times(transposed(along), orientation);
+  const double angle = std::atan2(turn[1][0], turn[0][0]) * (mirrored ? 1 : -1);
+  return angle < 0 ? angle + 2 * pi : angle;
+}
 
 OrientationMatch match_at(const OrientationPlan& plan, const CorrelationPeak& peak) {
   OrientationMatch match{.correlation = static_cast<double>(peak.value), .zone = peak.zone, .mirrored = peak.mirrored};
@@ -183,8 +199,6 @@ OrientationMatch match_at(const OrientationPlan& plan, const CorrelationPeak& pe
   if (!peak.mirrored) {
     match.orientation = times(along, turn_in_plane(-match.in_plane));
   } else {
-    // A mirrored pattern is that of the opposite direction, as |F_g| = |F_-g|; the mirror turns the sign of the angle.
-    const Mat3 mirror{{{-1, 0, 0}, {0, 1, 0}, {0, 0, -1}}};
     match.orientation = times(times(along, mirror), turn_in_plane(match.in_plane));
   }
   return match;
@@ -195,7 +209,7 @@ double reliability_of(const OrientationPlan& plan, const CorrelationPeak& peak, 
   const Vec3& best = plan.zones()[static_cast<std::size_t>(peak.zone)];
   std::vector<Vec3> equal;
   for (const Mat3& turn : plan.group().cartesian) equal.push_back(times(turn, best));
-  const double near = std::cos(apart);
+  const double near = std::cos(distinct_angle);
   float second = 0;
   for (std::size_t z = 0; z < plan.zones().size(); ++z)
     if (of_zones[z] > second &&
@@ -204,46 +218,50 @@ double reliability_of(const OrientationPlan& plan, const CorrelationPeak& peak, 
   return 100 * (1 - static_cast<double>(second) / static_cast<double>(peak.value));
 }
 
-/// Axes of low index within 12 degrees of the beam across which nearly all of a pattern is.
-std::vector<Vec3> axes_of_plane(const OrientationPlan& plan, const Orientation& orientation) {
-  const Vec3 beam = transposed(orientation)[2];
-  const Mat3 axes = plan.crystal().cell.axes();
-  const std::vector<KinematicSpot> spots = kinematic_pattern(plan.reflections(), orientation, plan.beam());
-  double total = 0;
-  for (const KinematicSpot& spot : spots) total += spot.intensity;
-  std::vector<Vec3> found;
-  for (int u = -highest_index; u <= highest_index; ++u)
-    for (int v = -highest_index; v <= highest_index; ++v)
-      for (int w = -highest_index; w <= highest_index; ++w) {
-        if (std::gcd(std::gcd(u, v), w) != 1) continue;
-        const Vec3 axis = times(axes, as_vector({u, v, w}));
-        if (dot(axis, beam) < std::cos(widest_tilt) * length(axis)) continue;
-        double across = 0;
-        for (const KinematicSpot& spot : spots) {
-          const Miller& hkl = plan.reflections()[spot.reflection].hkl;
-          if (hkl[0] * u + hkl[1] * v + hkl[2] * w == 0) across += spot.intensity;
-        }
-        if (across >= nearly_all * total) found.push_back(normalised(axis));
-      }
-  return found;
-}
-
 std::optional<Orientation> other_orientation(const OrientationPlan& plan, const Orientation& orientation,
-                                             std::span<const DiffractionPeak> peaks, const std::vector<Mat3>& proper) {
+                                             std::span<const DiffractionPeak> peaks) {
   const double width = plan.options().corr_kernel_size / 2;
   std::optional<Orientation> best;
   double limit = -1;
-  for (const Vec3& axis : axes_of_plane(plan, orientation)) {
-    const Orientation turned = times(turn_about(axis, pi), orientation);
-    // Half a turn may be an operation of the crystal.
-    if (misorientation(turned, orientation, proper) < apart) continue;
+  for (const Orientation& partner : plane_partners(plan, orientation)) {
     if (limit < 0) limit = 0.99 * overlap_of(plan, orientation, peaks, width);
-    const double overlap = overlap_of(plan, turned, peaks, width);
+    const double overlap = overlap_of(plan, partner, peaks, width);
     if (overlap < limit) continue;
     limit = overlap;
-    best = turned;
+    best = partner;
   }
   return best;
+}
+
+/// The best of all zones, turns and mirror images that are more than 3 degrees from each other.
+std::vector<OrientationMatch> candidates_of(const OrientationPlan& plan, std::vector<CorrelationPeak> peaks) {
+  std::stable_sort(peaks.begin(), peaks.end(), [](const auto& a, const auto& b) { return a.value > b.value; });
+  std::vector<OrientationMatch> candidates;
+  for (const CorrelationPeak& peak : peaks) {
+    OrientationMatch match = match_at(plan, peak);
+    if (std::any_of(candidates.begin(), candidates.end(), [&](const OrientationMatch& each) {
+          return misorientation(each.orientation, match.orientation, plan.proper()) < candidates_apart;
+        }))
+      continue;
+    candidates.push_back(std::move(match));
+    if (candidates.size() == most_candidates) break;
+  }
+  return candidates;
+}
+
+/// The match that refinement makes of the best candidates.
+OrientationMatch refined_match(const OrientationPlan& plan, const std::vector<OrientationMatch>& candidates,
+                               std::span<const DiffractionPeak> peaks) {
+  std::vector<Orientation> starts;
+  for (const OrientationMatch& candidate : candidates) starts.push_back(candidate.orientation);
+  const std::optional<RefinedOrientation> refined = refine_orientation(plan, starts, peaks);
+  if (!refined) return candidates.front();
+  OrientationMatch match = candidates[refined->start];
+  match.orientation = refined->orientation;
+  match.other = refined->other;
+  match.in_plane = in_plane_of(refined->orientation, match.mirrored);
+  match.refined = refined;
+  return match;
 }
 
 /// Takes the peaks away that a match explains.
@@ -261,7 +279,6 @@ void remove_explained(const OrientationPlan& plan, const Orientation& orientatio
 void match_few(const OrientationPlan& plan, ZoneCorrelator& correlator, std::span<const DiffractionPeak> peaks,
                std::span<const Index> first, const MatchOptions& options, std::span<PatternMatch> out) {
   const std::size_t count = out.size();
-  const std::vector<Mat3> proper = plan.group().proper();
   std::vector<std::vector<DiffractionPeak>> left(count);
   for (std::size_t b = 0; b < count; ++b) {
     const auto from = peaks.begin() + first[b], to = peaks.begin() + first[b + 1];
@@ -280,8 +297,13 @@ void match_few(const OrientationPlan& plan, ZoneCorrelator& correlator, std::spa
     for (std::size_t b = 0; b < count; ++b) {
       const CorrelationPeak& peak = correlator.peak(static_cast<Index>(b));
       if (few[b].empty() || !(peak.value > 0)) continue;
-      out[b].matches.push_back(match_at(plan, peak));
-      out[b].matches.back().other = other_orientation(plan, out[b].matches.back().orientation, few[b], proper);
+      if (options.refine) {
+        const auto candidates = candidates_of(plan, correlator.candidates(static_cast<Index>(b)));
+        out[b].matches.push_back(refined_match(plan, candidates, few[b]));
+      } else {
+        out[b].matches.push_back(match_at(plan, peak));
+        out[b].matches.back().other = other_orientation(plan, out[b].matches.back().orientation, few[b]);
+      }
       if (round == 0) out[b].reliability = reliability_of(plan, peak, correlator.of_zones(static_cast<Index>(b)));
       if (round + 1 < options.matches) remove_explained(plan, out[b].matches.back().orientation, left[b]);
     }
@@ -303,20 +325,6 @@ std::vector<PatternMatch> match_orientations(const OrientationPlan& plan, std::s
     progress.advance(to - from);
   });
   return matches;
-}
-
-double overlap_of(const OrientationPlan& plan, const Orientation& orientation, std::span<const DiffractionPeak> peaks,
-                  double width) {
-  const std::vector<KinematicSpot> spots = kinematic_pattern(plan.reflections(), orientation, plan.beam());
-  double measured = 0, computed = 0, both = 0;
-  for (const DiffractionPeak& peak : peaks) measured += peak.intensity;
-  for (const KinematicSpot& spot : spots) computed += spot.intensity;
-  for (const DiffractionPeak& peak : peaks)
-    for (const KinematicSpot& spot : spots) {
-      const double x = spot.x - peak.x, y = spot.y - peak.y, far = (x * x + y * y) / (2 * width * width);
-      if (far < 20) both += std::sqrt(peak.intensity * spot.intensity) * std::exp(-far);
-    }
-  return measured > 0 && computed > 0 ? both / std::sqrt(measured * computed) : 0;
 }
 
 }  // namespace sonde::stem

@@ -7,23 +7,28 @@
 
 #include "sonde/engine/base/index.h"
 #include "sonde/instruments/stem/orient/orientation_plan.h"
+#include "sonde/instruments/stem/orient/refine_orientation.h"
 
 namespace sonde::stem {
 
 struct MatchOptions {
   Index matches = 1;           ///< for each pattern: overlapping crystals
   Index min_number_peaks = 3;  ///< fewer have no match
+  bool refine = true;          ///< from the five best candidates, more than 3 degrees apart
 };
 
 struct OrientationMatch {
   Orientation orientation{};
   double correlation = 0;  ///< of pattern and plan, both with the norm 1: at most 1
   Index zone = 0;          ///< in the plan
-  double in_plane = 0;     ///< rad
-  bool mirrored = false;   ///< the mirror image of the zone's pattern: the opposite direction
+  /// rad: the orientation is orientation_along(beam) turn_in_plane(-in_plane); of a mirrored one
+  /// orientation_along(-beam) diag(-1, 1, -1) turn_in_plane(in_plane).
+  double in_plane = 0;
+  bool mirrored = false;  ///< the mirror image of the zone's pattern: the opposite direction
   /// A different orientation that explains the peaks as well to 1 % (overlap_of()). Where all peaks are of the plane
   /// across one axis of the crystal, half a turn about that axis gives the same pattern with the opposite tilt.
   std::optional<Orientation> other{};
+  std::optional<RefinedOrientation> refined{};  ///< where it was asked for; `orientation` and `other` are its
 };
 
 struct PatternMatch {
@@ -42,10 +47,5 @@ struct PatternMatch {
                                                            std::span<const DiffractionPeak> peaks,
                                                            std::span<const Index> first,
                                                            const MatchOptions& options = {});
-
-/// How well the kinematic pattern (g, J) of an orientation explains peaks (q, I), at most about 1:
-/// sum over i, j of sqrt(I_i J_j) exp(-|q_i - g_j|^2 / (2 width^2)) / sqrt(sum I sum J).
-[[nodiscard]] double overlap_of(const OrientationPlan& plan, const Orientation& orientation,
-                                std::span<const DiffractionPeak> peaks, double width);
 
 }  // namespace sonde::stem

@@ -42,6 +42,8 @@ int tsl_symmetry(const std::string& symbol) {
   return found == numbers.end() ? 1 : found->second;
 }
 
+float in_degrees(double angle) { return static_cast<float>(angle * 180 / pi); }
+
 void put(std::vector<float>& values, const Orientation& orientation) {
   for (const Vec3& row : orientation)
     for (const double part : row) values.push_back(static_cast<float>(part));
@@ -77,6 +79,8 @@ Value OrientResult::to_value() const {
   value["mean_correlation"] = mean_of(correlation);
   value["mean_reliability"] = mean_of(reliability);
   value["mean_explained"] = mean_of(explained);
+  value["refined"] = refined;
+  if (const double error = misorientation_error(); std::isfinite(error)) value["misorientation_error"] = error;
   value["frame"] = "detector";
   value["warnings"] = warnings;
   return value;
@@ -93,6 +97,11 @@ std::vector<std::string> OrientResult::lines() const {
       fmt::format("sanity    {:.0f} % of the disks explained, correlation {:.2f}, reliability {:.0f}",
                   100 * number_at(value, "mean_explained"), number_at(value, "mean_correlation"),
                   number_at(value, "mean_reliability"))};
+  if (const double error = misorientation_error(); std::isfinite(error))
+    lines.push_back(
+        fmt::format("refined   standard error {:.2g} degrees (median), from how the disks of a pattern scatter about "
+                    "kinematic ones",
+                    error));
   for (const Choice<std::string>& choice : choices)
     lines.push_back(fmt::format("chosen    {}: {}", choice.value, choice.because));
   return lines;
@@ -102,7 +111,7 @@ Contents OrientResult::contents(const std::string& command) const {
   Contents contents;
   contents.attribute("schema", std::string("sonde.stem.orientation/1"));
   const ZoneSector sector(plan.crystal(), plan.group());
-  std::vector<float> matrix, corr, zone, in_plane, reliability, share, other;
+  std::vector<float> matrix, corr, zone, in_plane, overlap, turn_errors, errors, reliability, share, other;
   std::vector<std::uint8_t> mirrored, ambiguous_at, valid;
   for (std::size_t i = 0; i < matches.size(); ++i) {
     const auto& found = matches[i].matches;
@@ -117,6 +126,11 @@ Contents OrientResult::contents(const std::string& command) const {
       corr.push_back(there ? static_cast<float>(found[n].correlation) : nothing);
       in_plane.push_back(there ? static_cast<float>(found[n].in_plane) : nothing);
       mirrored.push_back(there && found[n].mirrored ? 1 : 0);
+      const bool known = there && found[n].refined;
+      overlap.push_back(known ? static_cast<float>(found[n].refined->overlap) : nothing);
+      errors.push_back(known ? in_degrees(found[n].refined->standard_error()) : nothing);
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        turn_errors.push_back(known ? in_degrees(std::sqrt(found[n].refined->covariance[axis][axis])) : nothing);
     }
     const bool any = !found.empty(), two = any && found[0].other;
     valid.push_back(any ? 1 : 0);
@@ -143,6 +157,11 @@ Contents OrientResult::contents(const std::string& command) const {
   add("zone", {"match", "crystal axis"}, Array::from(zone, {r, c, n, 3}), "");
   add("inplane", {"match"}, Array::from(in_plane, {r, c, n}), "rad");
   add("mirrored", {"match"}, Array::from(mirrored, {r, c, n}), "");
+  if (refined) {
+    add("overlap", {"match"}, Array::from(overlap, {r, c, n}), "");
+    add("standard_error", {"match", "detector axis"}, Array::from(turn_errors, {r, c, n, 3}), "degrees");
+    add("misorientation_error", {"match"}, Array::from(errors, {r, c, n}), "degrees");
+  }
   add("reliability", {}, Array::from(reliability, {r, c}), "");
   add("explained", {}, Array::from(share, {r, c}), "");
   add("ambiguous", {}, Array::from(ambiguous_at, {r, c}), "");

@@ -54,6 +54,9 @@ void OrientOptions::describe(Fields& fields) {
   fields.add("matches", match.matches, {.help = "overlapping crystals looked for in a pattern", .min = 1, .max = 16});
   fields.add("min_number_peaks", match.min_number_peaks,
              {.help = "patterns with fewer disks have no orientation", .min = 1, .max = 1000});
+  fields.add("refine", match.refine,
+             {.help = "turn the best matches to where their kinematic pattern is most like the disks, and state "
+                      "standard errors"});
   fields.heading("");
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
@@ -135,6 +136,14 @@ Index OrientResult::ambiguous() const {
                        [](const PatternMatch& each) { return !each.matches.empty() && each.matches[0].other; });
 }
 
+double OrientResult::misorientation_error() const {
+  std::vector<double> errors;
+  for (const PatternMatch& each : matches)
+    if (!each.matches.empty() && each.matches[0].refined)
+      errors.push_back(each.matches[0].refined->standard_error() * 180 / std::numbers::pi);
+  return median(std::move(errors));
+}
+
 OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const OrientOptions& options, Budget budget) {
   OrientResult result;
   vectors.calibration =
@@ -149,6 +158,7 @@ OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const Ori
   result.scan_step_row = vectors.calibration.scan_step_row_nm.value_or(0);
   result.scan_step_col = vectors.calibration.scan_step_col_nm.value_or(0);
   result.most_matches = options.match.matches;
+  result.refined = options.match.refine;
   const auto each = sizeof(PatternMatch) + static_cast<std::size_t>(options.match.matches) * sizeof(OrientationMatch);
   const Reservation room = budget.reserve(
       result.plan.bytes() + static_cast<std::size_t>(vectors.disks()) * sizeof(DiffractionPeak) +

@@ -26,6 +26,7 @@ struct OrientResult {
   std::optional<double> q_pixel_error{};        ///< its standard error where it was fitted
   std::vector<Choice<std::string>> choices{};   ///< what was chosen, each with its reason
   Index most_matches = 1;
+  bool refined = false;
   std::vector<PatternMatch> matches;
   std::vector<double> explained;        ///< share of the disks of a position that a match explains; NaN without one
   std::vector<std::string> warnings{};  ///< what should not be trusted, the most likely cause first
@@ -33,13 +34,17 @@ struct OrientResult {
   [[nodiscard]] Index positions() const { return scan_rows * scan_cols; }
   [[nodiscard]] Index matched() const;
   [[nodiscard]] Index ambiguous() const;
+  /// Median over the positions of the standard error of the best match, degrees; NaN where none was refined.
+  [[nodiscard]] double misorientation_error() const;
   /// More than nine tenths of the positions have no orientation.
   [[nodiscard]] bool failed() const { return 10 * matched() < positions(); }
 
   [[nodiscard]] Value to_value() const;
   [[nodiscard]] std::vector<std::string> lines() const;
-  /// orientation/matrix (scan row, scan column, match, 3, 3), corr, zone, inplane, mirrored of every match;
-  /// reliability, explained, ambiguous, other (the second orientation of a projection) and valid of every position.
+  /// orientation/matrix (scan row, scan column, match, 3, 3), corr, zone, inplane, mirrored of every match, of refined
+  /// ones overlap, standard_error (turns about the detector's x, y and the beam, degrees) and misorientation_error
+  /// (their root sum of squares); reliability, explained, ambiguous, other (the second orientation of a projection) and
+  /// valid of every position.
   [[nodiscard]] Contents contents(const std::string& command) const;
   /// The text of a file .ang of EDAX TSL: Euler angles of Bunge (rad), place (um; steps where they are not known),
   /// explained share, reliability over 100, phase (-1: none).

@@ -14,6 +14,7 @@ namespace {
 
 using std::numbers::pi;
 constexpr double degree = pi / 180;
+constexpr int highest_index = 6;
 // exp(-4.5^2 / 2) is 4e-5: farther along the arc a peak adds less than the rounding of float32 patterns.
 constexpr double widest_arc = 4.5;  // kernels
 
@@ -27,6 +28,8 @@ OrientationPlan OrientationPlan::prepare(const Crystal& crystal, const Orientati
                 .sigma_excitation_error = options.sigma_excitation_error};
   plan.reflections_ = list_reflections(crystal, options.k_max);
   plan.group_ = find_point_group(crystal, plan.reflections_);
+  plan.proper_ = plan.group_.proper();
+  plan.low_directions_ = lattice_directions(crystal.cell, highest_index);
   plan.zones_ = zone_axes(plan.group_, options.angle_step_zone_axis * degree);
   plan.angles_ = std::max<Index>(8, static_cast<Index>(std::round(360 / options.angle_step_in_plane)));
   plan.find_shells();

@@ -44,6 +44,9 @@ class OrientationPlan {
   [[nodiscard]] const Crystal& crystal() const { return crystal_; }
   [[nodiscard]] const std::vector<Reflection>& reflections() const { return reflections_; }
   [[nodiscard]] const PointGroup& group() const { return group_; }
+  [[nodiscard]] const std::vector<Mat3>& proper() const { return proper_; }  ///< turns of the group
+  /// Directions with indices up to 6: planes across others have no reflections that a pattern would show.
+  [[nodiscard]] const std::vector<LatticeDirection>& low_directions() const { return low_directions_; }
   [[nodiscard]] const KinematicBeam& beam() const { return beam_; }
   [[nodiscard]] const std::vector<Vec3>& zones() const { return zones_; }
   [[nodiscard]] const std::vector<double>& radii() const { return radii_; }
@@ -69,6 +72,8 @@ class OrientationPlan {
   Crystal crystal_;
   std::vector<Reflection> reflections_;
   PointGroup group_;
+  std::vector<Mat3> proper_;
+  std::vector<LatticeDirection> low_directions_;
   KinematicBeam beam_;
   std::vector<Vec3> zones_;
   std::vector<double> radii_, weights_;  ///< of shells; r^power_radial

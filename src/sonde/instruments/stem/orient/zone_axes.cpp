@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace sonde::stem {
 namespace {
@@ -78,6 +79,17 @@ std::vector<Vec3> zone_axes(const PointGroup& group, double step) {
   return found;
 }
 
+std::vector<LatticeDirection> lattice_directions(const UnitCell& cell, int highest) {
+  const Mat3 axes = cell.axes();
+  std::vector<LatticeDirection> found;
+  for (int u = -highest; u <= highest; ++u)
+    for (int v = -highest; v <= highest; ++v)
+      for (int w = -highest; w <= highest; ++w)
+        if (std::gcd(std::gcd(u, v), w) == 1)
+          found.push_back({{u, v, w}, normalised(times(axes, as_vector({u, v, w})))});
+  return found;
+}
+
 Orientation orientation_along(const Vec3& direction) {
   const double elevation = std::acos(std::clamp(direction[2], -1.0, 1.0));
   const double azimuth = std::atan2(direction[0], -direction[1]);
@@ -87,9 +99,11 @@ Orientation orientation_along(const Vec3& direction) {
 Mat3 turn_in_plane(double angle) { return turn_about({0, 0, 1}, angle); }
 
 double misorientation(const Orientation& a, const Orientation& b, const std::vector<Mat3>& proper) {
-  const Orientation back = transposed(a);
+  // trace(a^T turn b) is the sum of the products of the elements of turn and of a b^T.
+  const Mat3 both = times(a, transposed(b));
   double largest = -1;
-  for (const Mat3& turn : proper) largest = std::max(largest, trace(times(back, times(turn, b))));
+  for (const Mat3& turn : proper)
+    largest = std::max(largest, dot(turn[0], both[0]) + dot(turn[1], both[1]) + dot(turn[2], both[2]));
   // acos loses half of the digits near 1: the angle of small turns is good to 1e-8.
   return std::acos(std::clamp((largest - 1) / 2, -1.0, 1.0));
 }
