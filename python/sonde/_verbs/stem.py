@@ -1100,10 +1100,10 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
            angle_step_in_plane: SupportsFloat | None = None, sigma_excitation_error: SupportsFloat | None = None,
            corr_kernel_size: SupportsFloat | None = None, tol_distance: SupportsFloat | None = None,
            power_radial: SupportsFloat | None = None, power_intensity: SupportsFloat | None = None,
-           matches: SupportsIndex | None = None, min_number_peaks: SupportsIndex | None = None, live: SupportsIndex | None = None,
-           device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
-           report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, copy: bool = False,
-           progress: Progress | None = None) -> Result:
+           matches: SupportsIndex | None = None, min_number_peaks: SupportsIndex | None = None, refine: bool | None = None,
+           live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+           threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+           dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Find the orientation of a crystal at every scan position.
 
     What ``sonde stem orient`` does.
@@ -1158,6 +1158,8 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
         overlapping crystals looked for in a pattern (at least 1, at most 16)
     min_number_peaks : int, default 3
         patterns with fewer disks have no orientation (at least 1, at most 1000)
+    refine : bool, default True
+        turn the best matches to where their kinematic pattern is most like the disks, and state standard errors
     live : int, default unset
         show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
@@ -1180,8 +1182,8 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
                 angle_step_zone_axis=angle_step_zone_axis, angle_step_in_plane=angle_step_in_plane,
                 sigma_excitation_error=sigma_excitation_error, corr_kernel_size=corr_kernel_size, tol_distance=tol_distance,
                 power_radial=power_radial, power_intensity=power_intensity, matches=matches, min_number_peaks=min_number_peaks,
-                live=live, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
-                copy=copy, progress=progress)
+                refine=refine, live=live, device=device, memory=memory, threads=threads, report=report, config=config,
+                dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
