@@ -32,8 +32,8 @@ struct RefinedOrientation {
 /// across which nearly all of its pattern is. Newton steps in three small turns with analytic derivatives, damped where
 /// the curvature is not that of a maximum, and kept only where the overlap grows. None where no start has a spot near a
 /// peak. About 10 evaluations for each start, of 20 flops for each reflection and 200 for each pair of a spot and a
-/// peak within 6 widths. (Ophus et al. 2022 match only; the overlap is a normalised correlation of spots drawn as
-/// Gaussians.)
+/// peak within 6 widths: 0.3 ms of a core for the 14 disks of gold at 200 kV from 5 starts, beside 1 ms for the match
+/// (rough: 2000 patterns, a shared machine).
 [[nodiscard]] std::optional<RefinedOrientation> refine_orientation(const OrientationPlan& plan,
                                                                    std::span<const Orientation> starts,
                                                                    std::span<const DiffractionPeak> peaks);
