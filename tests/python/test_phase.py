@@ -155,3 +155,81 @@ def test_a_scan_without_calibration_is_refused_with_the_flag(tmp_path):
     with pytest.raises(sonde.Error, match="the distance of scan positions is not known.*\n.*give scan_step, or take units=\"px\""):
         sonde.stem.phase(tmp_path / "counts.npy")
     assert sonde.stem.phase(tmp_path / "counts.npy", units="px").variables["phase/icom"].unit == "px step"
+
+
+@pytest.mark.parametrize("ending", ["h5", "nc", "npz"])
+def test_a_file_of_centres_gives_the_phase_of_its_scan(scan, tmp_path, ending):
+    """Settings of the file hold unless others are given; frames are not needed any more."""
+    centres = sonde.stem.com(scan, output=tmp_path / f"com.{ending}", fit="plane", threshold="3", rotation_blur=0.5)
+    usual = sonde.stem.phase(scan, fit="plane", threshold="3", rotation_blur=0.5, method="ricom", kernel=5)
+    made = sonde.stem.phase(tmp_path / f"com.{ending}", method="ricom", kernel=5)
+    assert "phase/icom" not in centres.variables
+    for name, variable in usual.variables.items():
+        if variable.values.dtype.kind == "f":  # centres near 20 px are stored with 1e-6 px, deflections and their differences have 0.1 px
+            np.testing.assert_allclose(made[name], variable.values, atol=1e-4 * np.nanmax(np.abs(variable.values)), err_msg=name)
+    np.testing.assert_array_equal(made["com/x"], centres["com/x"])
+    other = sonde.stem.phase(tmp_path / f"com.{ending}", rotation=-40, transpose=1, fit="mean", units="V", voltage=80)
+    assert other.facts["phase"]["warnings"][0].startswith("wrong rotation") and other["rotation/degrees"] == -40
+    np.testing.assert_array_equal(other["com/origin_x"], other["com/origin_x"][0, 0])
+    assert other["scale/sigma"] == pytest.approx(1.008707e-3, rel=1e-6)  # rad/(V A) at 80 kV
+
+
+def test_the_origin_of_a_reference_scan_stays_in_the_file(scan, tmp_path):
+    sonde.stem.simulate(tmp_path / "vacuum_master.h5", **{**OBJECT, "sample": "vacuum", "deflection": 1, "descan": 0})
+    vacuum = sonde.stem.com(tmp_path / "vacuum_master.h5", output=tmp_path / "vacuum.h5")
+    by_scan = sonde.stem.com(scan, output=tmp_path / "com.h5", fit=f"file:{tmp_path / 'vacuum_master.h5'}")
+    by_file = sonde.stem.com(scan, fit=f"file:{tmp_path / 'vacuum.h5'}")
+    np.testing.assert_allclose(by_file["field/x"], by_scan["field/x"], atol=2e-6)  # stored as f32
+    for file in tmp_path.glob("vacuum*"):
+        file.unlink()
+    again = sonde.stem.phase(tmp_path / "com.h5")
+    np.testing.assert_allclose(again["com/origin_y"], by_scan["com/origin_y"], atol=2e-6)
+    assert vacuum["com/origin_x"].shape == (24, 30)
+
+
+def test_a_field_has_the_unit_that_is_asked_for(scan):
+    fields = {unit: sonde.stem.com(scan, rotation=25, transpose=1, units=unit) for unit in ("px", "mrad", "1/A", "V")}
+    for unit, field in fields.items():
+        assert field.variables["field/x"].unit == unit and field.variables["com/x"].unit == "px"
+    per_px = {unit: np.median(field["field/x"] / fields["px"]["field/x"]) for unit, field in fields.items()}
+    wavelength, sigma = 0.0250793, 7.288401e-4  # A and rad/(V A) at 200 kV
+    assert per_px["mrad"] == pytest.approx(1000 * wavelength * per_px["1/A"], rel=1e-5)
+    assert per_px["V"] == pytest.approx(-2 * np.pi / sigma * per_px["1/A"], rel=1e-5)
+
+
+def test_what_was_measured_is_not_measured_otherwise(scan, tmp_path):
+    sonde.stem.com(scan, output=tmp_path / "com.h5")
+    for setting in ({"det_bin": 2}, {"threshold": "3"}, {"min_counts": 9.0}, {"scan_region": "0,5,0,6"}):
+        with pytest.raises(sonde.Error, match=f"{next(iter(setting))}: the centres of mass in .*com.h5 were measured already") as refused:
+            sonde.stem.phase(tmp_path / "com.h5", **setting)
+        assert refused.value.kind == "usage"
+    before = (tmp_path / "com.h5").read_bytes()
+    for verb in (sonde.stem.com, sonde.stem.phase):
+        with pytest.raises(sonde.Error, match="com.h5: is the input"):
+            verb(tmp_path / "com.h5", output=tmp_path / "com.h5")
+    (tmp_path / "link.h5").symlink_to(tmp_path / "com.h5")
+    with pytest.raises(sonde.Error, match="link.h5: is the input"):
+        sonde.stem.phase(tmp_path / "com.h5", output=tmp_path / "link.h5")
+    assert (tmp_path / "com.h5").read_bytes() == before
+    (tmp_path / "com.h5").write_bytes(before[:len(before) // 2])
+    with pytest.raises(sonde.Error):
+        sonde.stem.phase(tmp_path / "com.h5")
+
+
+def test_the_orientation_that_a_file_states_is_taken_unless_it_is_skipped(scan, tmp_path):
+    """The axes of py4DSTEM are exchanged: its angle is the negative of ours."""
+    frames = np.asarray(sonde.stem.load(scan, layout="frame").array)
+    with h5py.File(tmp_path / "scan.h5", "w") as file:
+        file["root/cube/data"] = frames
+        calibration = file.create_group("root/metadatabundle/calibration")
+        calibration["QR_rotation"], calibration["QR_flip"] = np.radians(-25.0), True
+    stated = sonde.stem.com(tmp_path / "scan.h5")
+    assert stated["rotation/degrees"] == pytest.approx(25) and stated["rotation/transpose"] == 1
+    assert stated.facts["com"]["rotation"]["given"] is True and not stated.facts["com"]["warnings"]
+    np.testing.assert_array_equal(stated["field/x"], sonde.stem.com(scan, rotation=25, transpose=1)["field/x"])
+    skipped = sonde.stem.com(tmp_path / "scan.h5", skip_calibration="rotation")
+    assert skipped.facts["com"]["rotation"]["given"] is False
+    np.testing.assert_array_equal(skipped["field/x"], sonde.stem.com(scan)["field/x"])
+    with h5py.File(tmp_path / "scan.h5", "r+") as file:
+        file["root/metadatabundle/calibration/QR_rotation"][...] = np.radians(40.0)
+    assert sonde.stem.com(tmp_path / "scan.h5").facts["com"]["warnings"][0].startswith("wrong rotation: -40.0 degrees")

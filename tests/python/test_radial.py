@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Radial profiles beside NumPy's bincount, from files through the program to arrays."""
 
+import h5py
 import numpy as np
 import pytest
 
@@ -59,3 +60,33 @@ def test_floating_point_frames_have_no_variance(counts):
 def test_a_unit_without_its_calibration_is_refused(counts):
     with pytest.raises(sonde.Error, match="the reciprocal size of a detector pixel is not known.*\n.*voltage"):
         sonde.stem.radial(counts, unit="1/A", centre="13,18")
+
+
+def test_the_ellipse_that_a_file_states_makes_a_ring_round(tmp_path):
+    """py4DSTEM's circle has the radius b, to which its pixel size belongs; its axes are exchanged."""
+    a, b, theta, pixel = 1.1, 0.95, 0.4, 0.02
+    row, col = np.mgrid[:121, :133]
+    y, x = row - 60.2, col - 66.4
+    along, across = y * np.cos(theta) + x * np.sin(theta), -y * np.sin(theta) + x * np.cos(theta)
+    radius = b * np.hypot(along / a, across / b)  # of the circle, px
+    frames = np.tile(1000 * np.exp(-0.5 * ((radius - 40) / 0.8) ** 2), (2, 3, 1, 1)).astype(np.float32)
+    with h5py.File(tmp_path / "scan.h5", "w") as file:
+        file["root/cube/data"] = frames
+        calibration = file.create_group("root/metadatabundle/calibration")
+        calibration["a"], calibration["b"], calibration["theta"] = a, b, theta
+        calibration["Q_pixel_size"], calibration["Q_pixel_units"] = pixel, "A^-1"
+    given = {"centre": "60.2,66.4", "bins": 300, "outer": 1.1, "hot_pixels": "none"}
+
+    def middle_and_width(made):
+        places, weights = made["radius"], np.nan_to_num(made["radial/mean_of_scan"])
+        middle = np.average(places, weights=weights)
+        return middle, np.sqrt(np.average((places - middle) ** 2, weights=weights))
+
+    made = sonde.stem.radial(tmp_path / "scan.h5", **given)
+    assert made.facts["radial"]["ellipse"]["from"] == "file" and made.variables["radius"].unit == "1/A"
+    middle, width = middle_and_width(made)
+    assert middle == pytest.approx(40 * pixel, abs=0.05 * pixel)  # the curvature of rings and pixels: a few hundredths of a pixel
+    assert width < 1.2 * pixel  # 0.8 px of the ring, and the pixels themselves
+    assert middle_and_width(sonde.stem.radial(tmp_path / "scan.h5", skip_calibration="ellipse", **given))[1] > 2 * pixel
+    by_hand = sonde.stem.radial(tmp_path / "scan.h5", ellipse=f"{a},{b},{90 - np.degrees(theta)}", **given)
+    assert middle_and_width(by_hand)[0] == pytest.approx(middle * np.sqrt(a / b), rel=1e-3)  # of equal area, not of py4DSTEM's circle

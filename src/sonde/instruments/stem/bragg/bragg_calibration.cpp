@@ -3,21 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <limits>
 #include <numbers>
 #include <utility>
 
-#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
 
 namespace sonde::stem {
 namespace {
-
-constexpr std::array step_names = {
-    std::pair("origin", CalibrationStep::origin), std::pair("ellipse", CalibrationStep::ellipse),
-    std::pair("pixel", CalibrationStep::pixel), std::pair("transpose", CalibrationStep::transpose),
-    std::pair("rotation", CalibrationStep::rotation)};
 
 /// A pixel i of bins of b holds the stored pixels from b i on: the middle of the first is (b - 1) / 2.
 double binned_place(double place, Index bin) {
@@ -65,24 +58,6 @@ BraggCalibration calibration_of(const Dataset& dataset) {
   BraggCalibration made = steps_of(of, dataset.det_bin(), dataset.scan_bin());
   if (of.origin) take_origin(dataset, *of.origin, made);
   return made;
-}
-
-std::vector<CalibrationStep> parse_steps(std::string_view text, std::string_view where) {
-  std::vector<CalibrationStep> steps;
-  if (trim(text).empty()) return steps;
-  for (const std::string& part : split(std::string(text), ',')) {
-    const std::string name(trim(part));
-    bool known = false;
-    for (const auto& [word, step] : step_names)
-      if (name == word) {
-        steps.push_back(step);
-        known = true;
-      }
-    if (!known)
-      throw Error(ErrorKind::usage,
-                  fmt::format("{}: \"{}\"; expected some of origin, ellipse, pixel, transpose, rotation", where, name));
-  }
-  return steps;
 }
 
 BraggCalibration without(BraggCalibration calibration, const std::vector<CalibrationStep>& steps) {

@@ -3,10 +3,10 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sonde/instruments/stem/load/dataset.h"
+#include "sonde/instruments/stem/read/calibration_steps.h"
 
 namespace sonde::stem {
 
@@ -25,18 +25,12 @@ struct BraggCalibration {
   [[nodiscard]] bool has_origin() const { return !origin_y.empty(); }
 };
 
-/// The steps that take places of disks to physical units, in the order in which they are applied.
-enum class CalibrationStep { origin, ellipse, pixel, transpose, rotation };
-
 /// What a file or its user states, for pixels of so many stored ones and steps of so many positions; without origins.
 [[nodiscard]] BraggCalibration steps_of(const Calibration& calibration, Index det_bin, Index scan_bin);
 
 /// What the file of a data set or its user states, for resident pixels and positions: origins are means over the frames
 /// of a position.
 [[nodiscard]] BraggCalibration calibration_of(const Dataset& dataset);
-
-/// "ellipse,rotation": the names of steps; "" is none. Throws Error(usage) for other names.
-[[nodiscard]] std::vector<CalibrationStep> parse_steps(std::string_view text, std::string_view where);
 
 /// The calibration without some steps.
 [[nodiscard]] BraggCalibration without(BraggCalibration calibration, const std::vector<CalibrationStep>& steps);

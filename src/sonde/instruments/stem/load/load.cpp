@@ -12,11 +12,11 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/load/adapt.h"
 #include "sonde/instruments/stem/load/dataset_state.h"
+#include "sonde/instruments/stem/load/given_calibration.h"
 #include "sonde/instruments/stem/load/held_source.h"
 #include "sonde/instruments/stem/load/survey.h"
 #include "sonde/instruments/stem/load/zero_in_place.h"
 #include "sonde/instruments/stem/pass/scan_sample.h"
-#include "sonde/instruments/stem/read/calibration.h"
 
 namespace sonde::stem {
 namespace {
@@ -90,20 +90,6 @@ LedgerSum sum_of(const Array& sums) {
   LedgerSum total;
   for (Index i = 0; i < sums.count(); ++i) total += at(sums, i);
   return total;
-}
-
-Calibration calibration_of(const Acquisition& acquisition, const LoadOptions& options) {
-  Calibration calibration = acquisition.calibration;
-  const auto given = [](std::optional<Quantity>& quantity, std::optional<double> value, double factor) {
-    if (value) quantity = Quantity{*value * factor, StatedBy::user};
-  };
-  given(calibration.high_tension_v, options.voltage, 1e3);
-  given(calibration.camera_length_m, options.camera_length, 1);
-  given(calibration.scan_step_row_nm, options.scan_step, 1);
-  given(calibration.scan_step_col_nm, options.scan_step, 1);
-  given(calibration.scan_rotation, options.rotation, 1);
-  derive_detector_steps(calibration);  // what the user gives may be what was missing for them
-  return calibration;
 }
 
 DType type_asked(ResultType type) {
@@ -210,7 +196,7 @@ class Loader {
     state_.options = options;
     asked_ = options.hot_pixels;
     state_.budget = budget;
-    state_.calibration = calibration_of(acquisition, options);
+    state_.calibration = with_given(acquisition.calibration, options);
     for (const auto& note : acquisition.notes) state_.choices.push_back(note);
     choose("scan shape", fmt::format("{} x {}", acquisition.scan.rows, acquisition.scan.cols),
            acquisition.scan_because);
@@ -681,7 +667,7 @@ LoadPreview preview_load(std::unique_ptr<Source> opened, const LoadOptions& opti
   const std::unique_ptr<Source> source = adapt(std::move(opened), options);
   const ScanGrid scan = ScanGrid::make(source->acquisition(), options.region(), options.scan_bin, options.edge);
   LoadPreview preview{source->acquisition(), sizes_of(*source, scan, options, budget.available_bytes()), {}};
-  preview.acquisition.calibration = calibration_of(preview.acquisition, options);
+  preview.acquisition.calibration = with_given(preview.acquisition.calibration, options);
   preview.estimate = choose_load(preview.sizes, options.detector_bin(), options.edge, options.scan_bin, options.layout,
                                  options.dtype, budget.available_bytes())
                          .value;

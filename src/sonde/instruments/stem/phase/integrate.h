@@ -15,6 +15,7 @@ enum class IntegralMethod {
   fourier,  ///< the integral of integrated differential phase contrast, on a padded field
   cg,       ///< the least squares of dct where positions are missing, by conjugate gradients
   ricom,    ///< the kernel sum of riCOM, ricom.h
+  none,     ///< only the field
 };
 
 /// The image that minimises, over all pairs of neighbours i and i + 1 at a distance d along either axis,

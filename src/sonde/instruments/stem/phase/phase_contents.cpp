@@ -13,7 +13,6 @@
 #include "sonde/engine/report/json.h"
 
 namespace sonde::stem {
-
 Contents phase_contents(const PhaseResult& result, const std::string& command) {
   const VectorField &centres = result.centres, &field = result.field;
   const Shape shape{field.rows, field.cols};
@@ -45,7 +44,8 @@ Contents phase_contents(const PhaseResult& result, const std::string& command) {
     return made;
   };
   const PhaseScale& scale = result.scale;
-  contents.attribute("schema", std::string("sonde.stem.phase/1"));
+  const bool integrated = !result.phase.empty();
+  contents.attribute("schema", std::string(integrated ? "sonde.stem.phase/1" : "sonde.stem.com/1"));
   add("com/x", centres.x, "px", "detector");
   add("com/y", centres.y, "px", "detector");
   if (!result.errors.x.empty()) {
@@ -62,8 +62,10 @@ Contents phase_contents(const PhaseResult& result, const std::string& command) {
   add("field/angle", of_field([](double x, double y) { return std::atan2(y, x); }), "rad");
   add("field/curl", result.derivatives.curl, scale.derivative_unit());
   add("field/divergence", result.derivatives.divergence, scale.derivative_unit());
-  add("phase/icom", result.phase, scale.phase_unit());
-  describe("phase/complete", Array::from(result.complete, shape), "", "scan");
+  if (integrated) {
+    add("phase/icom", result.phase, scale.phase_unit());
+    describe("phase/complete", Array::from(result.complete, shape), "", "scan");
+  }
   const ScanRotation& rotation = result.rotation;
   constexpr double degrees = 180 / std::numbers::pi;
   contents.add("rotation/degrees", rotation.rotation * degrees).unit("degrees");
@@ -72,11 +74,19 @@ Contents phase_contents(const PhaseResult& result, const std::string& command) {
   contents.add("rotation/confidence", rotation.confidence);
   contents.add("rotation/curl", rotation.curl);
   contents.add("rotation/skewness", rotation.skewness);
-  const bool in_px = scale.unit == PhaseUnit::px;
-  contents.add("scale/pixel", scale.pixel).unit(in_px ? "px" : "1/A");
-  contents.add("scale/step_row", scale.step_row).unit(in_px ? "step" : "A");
-  contents.add("scale/step_col", scale.step_col).unit(in_px ? "step" : "A");
+  const std::string pixel_unit = scale.in_steps() ? scale.field_unit() : "1/A",
+                    step_unit = scale.in_steps() ? "step" : "A";
+  contents.add("scale/pixel", scale.pixel).unit(pixel_unit);
+  contents.add("scale/step_row", scale.step_row).unit(step_unit);
+  contents.add("scale/step_col", scale.step_col).unit(step_unit);
+  contents.add("scale/det_bin", static_cast<std::int32_t>(scale.det_bin));
+  contents.add("scale/scan_bin", static_cast<std::int32_t>(scale.scan_bin));
   if (scale.sigma > 0) contents.add("scale/sigma", scale.sigma).unit("rad V^-1 A^-1");
+  if (result.errors.threshold) {
+    contents.add("threshold/counts", *result.errors.threshold).unit("counts");
+    contents.add("threshold/counts_kept", result.errors.counts_kept);
+  }
+  contents.add_text("calibration", calibration);
   PhaseOptions options = result.options;
   contents.add_text("settings", to_json(Fields(options).echo(), -1));
   return contents;

@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <numbers>
 #include <string_view>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/setting.h"
+#include "sonde/instruments/stem/read/calibration_steps.h"
 
 namespace sonde::stem {
 namespace {
@@ -61,7 +64,7 @@ void check_text(std::string_view text, std::string_view where) {
 
 }  // namespace
 
-void PhaseOptions::describe(Fields& fields) {
+void PhaseOptions::describe_centres(Fields& fields) {
   fields.heading("Where deflections are measured from");
   fields.add("fit", fit,
              {.help = "surface through the centres of mass that is taken away; file: a parabola through those of a "
@@ -76,14 +79,19 @@ void PhaseOptions::describe(Fields& fields) {
               .unit = "counts",
               .metavar = "none|COUNTS|auto",
               .check = check_text<parse_threshold>});
+}
+
+void PhaseOptions::describe_orientation(Fields& fields) {
   fields.heading("How the detector is turned to the scan");
   fields.add("rotation", rotation,
-             {.help = "from the axes of the detector to those of the scan, clockwise on a screen; auto: least curl",
+             {.help = "from the axes of the detector to those of the scan, clockwise on a screen; auto: what the file "
+                      "states, else least curl",
               .unit = "degrees",
               .metavar = "DEG|auto",
               .check = check_text<parse_rotation>});
   fields.add("transpose", transpose,
-             {.help = "whether rows and columns of the detector are exchanged, before the rotation; auto: least curl",
+             {.help = "whether rows and columns of the detector are exchanged, before the rotation; auto: what the "
+                      "file states, else least curl",
               .metavar = "0|1|auto",
               .check = check_text<parse_transpose>});
   fields.choice("convention", convention,
@@ -97,6 +105,13 @@ void PhaseOptions::describe(Fields& fields) {
               .unit = "steps",
               .min = 0,
               .max = 100});
+  fields.add("skip_calibration", skip_calibration,
+             {.help = "steps of the calibration in the file that are not applied: pixel, transpose, rotation",
+              .metavar = "STEP,...",
+              .check = check_steps});
+}
+
+void PhaseOptions::describe_integral(Fields& fields) {
   fields.heading("The integral");
   fields.choice("method", method,
                 {{"dct", IntegralMethod::dct},
@@ -127,17 +142,32 @@ void PhaseOptions::describe(Fields& fields) {
   fields.add("kernel_highest", kernel_highest,
              {.help = "of ricom: frequencies of the kernel up to this pass", .min = 0, .max = 32768});
   fields.add("normalise", normalise, {.help = "of ricom: a kernel that gives rad; without: d / |d|^2 in steps"});
+}
+
+void PhaseOptions::describe_units(Fields& fields) {
   fields.heading("Units");
-  fields.choice(
-      "units", units,
-      {{"rad", PhaseUnit::rad}, {"cycles", PhaseUnit::cycles}, {"V", PhaseUnit::volts}, {"px", PhaseUnit::px}},
-      {.help = "of the phase: rad; rad / 2 pi, as py4DSTEM's DPC gives it; projected potential in V A; "
-               "detector pixels times scan steps, which needs no calibration"});
+  if (method == IntegralMethod::none)
+    fields.choice("units", units,
+                  {{"px", PhaseUnit::px}, {"mrad", PhaseUnit::mrad}, {"1/A", PhaseUnit::rad}, {"V", PhaseUnit::volts}},
+                  {.help = "of deflections along the scan: detector pixels, mrad, 1/A, or the projected field in V"});
+  else
+    fields.choice(
+        "units", units,
+        {{"rad", PhaseUnit::rad}, {"cycles", PhaseUnit::cycles}, {"V", PhaseUnit::volts}, {"px", PhaseUnit::px}},
+        {.help = "of the phase: rad; rad / 2 pi, as py4DSTEM's DPC gives it; projected potential in V A; "
+                 "detector pixels times scan steps, which needs no calibration"});
   fields.add("q_pixel", q_pixel,
              {.help = "reciprocal size of a stored detector pixel, in place of what the file states",
               .unit = "1/A",
               .min = 1e-9,
               .max = 1e3});
+}
+
+void PhaseOptions::describe(Fields& fields) {
+  describe_centres(fields);
+  describe_orientation(fields);
+  if (method != IntegralMethod::none) describe_integral(fields);
+  describe_units(fields);
   fields.heading("");
 }
 
@@ -162,12 +192,27 @@ RotationRequest PhaseOptions::rotation_request() const {
   return request;
 }
 
+Calibration PhaseOptions::used(Calibration calibration) const {
+  return without(std::move(calibration), parse_steps(skip_calibration, setting("skip_calibration")));
+}
+
 void PhaseOptions::check() const {
   (void)rotation_request();
+  check_steps(skip_calibration, setting("skip_calibration"));
   if (kernel_lowest && kernel_highest && *kernel_lowest >= *kernel_highest)
     throw Error(ErrorKind::usage,
                 fmt::format("no frequency of the kernel is above {:g} and up to {:g}", *kernel_lowest, *kernel_highest))
         .hint("give a larger " + setting("kernel_highest") + " or a smaller " + setting("kernel_lowest"));
+}
+
+StatedOrientation with_orientation(PhaseOptions options, const Calibration& calibration) {
+  if (options.rotation != "auto" || options.transpose != "auto" || !calibration.rotation_rad)
+    return {std::move(options), false};
+  // The convention of the settings is that of a given angle; calibrations are in ours.
+  options.convention = Convention::sonde;
+  options.rotation = fmt::format("{:.9g}", std::remainder(calibration.rotation_rad->value * 180 / std::numbers::pi, 360));
+  options.transpose = calibration.transpose.value_or(false) ? "1" : "0";
+  return {std::move(options), true};
 }
 
 }  // namespace sonde::stem

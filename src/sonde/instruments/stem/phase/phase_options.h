@@ -10,12 +10,13 @@
 #include "sonde/instruments/stem/phase/integrate.h"
 #include "sonde/instruments/stem/phase/origin.h"
 #include "sonde/instruments/stem/phase/rotation.h"
+#include "sonde/instruments/stem/read/acquisition.h"
 
 namespace sonde::stem {
 
 /// What the phase is given in. rad; cycles: rad / 2 pi; volts: the projected potential, V A; px: detector pixels times
-/// scan steps, without any calibration.
-enum class PhaseUnit { rad, cycles, volts, px };
+/// scan steps, without any calibration. A field alone is in 1/A (rad), V (volts), px, or mrad.
+enum class PhaseUnit { rad, cycles, volts, px, mrad };
 
 /// From which value on pixels count in a centre of mass.
 struct CentreThreshold {
@@ -34,6 +35,7 @@ struct PhaseOptions {
   Convention convention = Convention::sonde;
   Contrast sign = Contrast::automatic;
   double rotation_blur = 1;
+  std::string skip_calibration;
   // The integral
   IntegralMethod method = IntegralMethod::dct;
   double regularise = 0;
@@ -48,6 +50,7 @@ struct PhaseOptions {
   PhaseUnit units = PhaseUnit::rad;
   std::optional<double> q_pixel{};
 
+  /// With method none only those of a field, whose units are its own.
   void describe(Fields& fields);
 
   /// The surface of `fit`; that of a reference scan is a parabola.
@@ -58,8 +61,24 @@ struct PhaseOptions {
   /// What `rotation`, `transpose` and `convention` say together. Throws Error(usage) where the convention of LiberTEM
   /// has an angle without its flip.
   [[nodiscard]] RotationRequest rotation_request() const;
-  /// What can be refused before any frame is read: the former, and a band of riCOM's kernel that lets nothing pass.
+  /// The calibration that is used: without the steps of `skip_calibration`.
+  [[nodiscard]] Calibration used(Calibration calibration) const;
+  /// What can be refused before any frame is read: texts, and a band of riCOM's kernel that lets nothing pass.
   void check() const;
+
+ private:
+  void describe_centres(Fields& fields);
+  void describe_orientation(Fields& fields);
+  void describe_integral(Fields& fields);
+  void describe_units(Fields& fields);
 };
+
+/// Settings with the orientation of the detector that a calibration states, where both it and the transposition are
+/// left to the data: rotation in degrees and transpose. Whether they are, `stated` says.
+struct StatedOrientation {
+  PhaseOptions options;
+  bool stated = false;
+};
+[[nodiscard]] StatedOrientation with_orientation(PhaseOptions options, const Calibration& calibration);
 
 }  // namespace sonde::stem

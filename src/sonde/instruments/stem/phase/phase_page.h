@@ -8,7 +8,7 @@
 namespace sonde::stem {
 
 /// The page of what phase_contents() holds: phase, deflections, curl and divergence.
-[[nodiscard]] std::vector<panel::ResultPanel> arrange_phase();
+[[nodiscard]] std::vector<panel::ResultPanel> arrange_phase(const panel::StoredResult& result);
 
 /// The settings of orientation and integral, which make these anew from the stored centres of mass and origin; none
 /// where the file lacks a part of what is needed.

@@ -97,6 +97,20 @@ TEST(PhasePage, HalfATurnExchangesHillsAndValleys) {
   EXPECT_LT(difference(page.adjust(values).contents, "phase/icom", negative), of_storage);
 }
 
+TEST(PhasePage, OfAFieldAloneTurnsIt) {
+  const panel::ResultAdjustment page = adjustment_of_phase(
+      *stored_of(phase_contents(made_with({.method = IntegralMethod::none, .units = PhaseUnit::px}), "")));
+  ASSERT_EQ(page.settings.size(), 3u);
+  Value values = values_of(page);
+  values["rotation"] = 12.0;
+  values["transpose"] = false;
+  const PhaseResult verb =
+      made_with({.rotation = "12", .transpose = "0", .method = IntegralMethod::none, .units = PhaseUnit::px});
+  const panel::AdjustedResult changed = page.adjust(values);
+  EXPECT_LT(difference(changed.contents, "field/x", verb.field.x), of_storage);
+  EXPECT_EQ(changed.contents.find("phase/icom"), nullptr);
+}
+
 TEST(PhasePage, HasNoSettingsWhereAPartIsMissingOrDamaged) {
   const Contents whole = phase_contents(made_with({}), "");
   const auto settings_without = [&](const std::string& left_out, const std::string& settings = "") {

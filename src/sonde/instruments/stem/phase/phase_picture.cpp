@@ -77,12 +77,17 @@ Array phase_picture(const PhaseResult& result) {
   const VectorField& field = result.field;
   const Index zoom = std::max<Index>(1, panel_side / std::max(field.rows, field.cols));
   ImageStyle style{.zoom = zoom, .colour_bar = true, .value_unit = result.scale.phase_unit()};
-  if (result.scale.unit != PhaseUnit::px) {
+  if (!result.scale.in_steps()) {
     style.pixel_size = result.scale.step_col / 10;
     style.unit = "nm";
   }
   std::vector<Panel> panels;
-  panels.push_back({"phase", render_image(image_of(field, result.phase), style)});
+  if (result.phase.empty()) {
+    style.value_unit = "counts";
+    panels.push_back({"counts of each pattern", render_image(image_of(field, result.centres.counts), style)});
+  } else {
+    panels.push_back({"phase", render_image(image_of(field, result.phase), style)});
+  }
   panels.push_back({fmt::format("deflection ({})", result.scale.field_unit()), wheel_picture(field, zoom)});
   // One range for both: that of the larger one.
   double reach = 0;

@@ -26,10 +26,13 @@ constexpr double much_drift = 0.15;         // of 24 x 32 positions of small hil
 constexpr double sure = 3;                  // standard errors
 constexpr double least_turn = 2 / degrees;  // rotations nearer than this to that of least curl are not doubted
 
-Error lacks(const std::string& path, const std::string& what, const std::string& flags) {
-  return std::move(Error(ErrorKind::bad_input, fmt::format("{}: {} is not known, which the phase needs", path, what))
-                       .hint(fmt::format("give {}, or take {} for detector pixels times scan steps", flags,
-                                         setting("units", "px"))));
+Error lacks(const std::string& path, const std::string& what, const std::string& flags, const PhaseOptions& options) {
+  const bool field = options.method == IntegralMethod::none;
+  return std::move(
+      Error(ErrorKind::bad_input,
+            fmt::format("{}: {} is not known, which the {} needs", path, what, field ? "field" : "phase"))
+          .hint(fmt::format("give {}, or take {} for detector pixels{}", flags, setting("units", "px"),
+                            field ? "" : " times scan steps")));
 }
 
 double pixel_of(const std::string& path, const Calibration& calibration, const PhaseOptions& options) {
@@ -42,7 +45,7 @@ double pixel_of(const std::string& path, const Calibration& calibration, const P
     if (!calibration.camera_length_m) flags = setting("camera_length");
     if (!calibration.high_tension_v) flags += (flags.empty() ? "" : " and ") + setting("voltage");
   }
-  throw lacks(path, "the size of a detector pixel in 1/A", flags.empty() ? setting("q_pixel") : flags);
+  throw lacks(path, "the size of a detector pixel in 1/A", flags.empty() ? setting("q_pixel") : flags, options);
 }
 
 double in_turn(double angle) { return angle - two_pi * std::round(angle / two_pi); }
@@ -93,6 +96,9 @@ void integrate(const VectorField& gradient, const PhaseOptions& options, PhaseRe
             "missing positions divide the scan into {} parts: their mean phases do not compare", found.regions));
       return;  // the mean of every part is 0
     }
+    case IntegralMethod::none:
+      result.complete.clear();
+      return;
     case IntegralMethod::ricom: {
       const RicomKernel kernel({.half = options.kernel,
                                 .lowest = options.kernel_lowest,
@@ -195,6 +201,7 @@ void doubt_rest(const PhaseOptions& options, PhaseResult& result) {
     result.warnings.push_back(
         fmt::format("{} also takes slow variations of the specimen away; {}SCAN of a vacuum scan does not",
                     setting("fit", fit == OriginFit::plane ? "plane" : "parabola"), setting("fit", "file:")));
+  if (options.method == IntegralMethod::none) return;
   const Index missing = result.centres.missing();
   if (missing > 0 && options.method != IntegralMethod::cg)
     result.warnings.push_back(
@@ -218,16 +225,18 @@ std::string PhaseScale::phase_unit() const {
       return "V A";
     case PhaseUnit::px:
       return "px step";
+    case PhaseUnit::mrad:
+      return "mrad step";
   }
   return "";
 }
 
 std::string PhaseScale::field_unit() const {
-  return unit == PhaseUnit::px ? "px" : unit == PhaseUnit::volts ? "V" : "1/A";
+  return unit == PhaseUnit::px ? "px" : unit == PhaseUnit::mrad ? "mrad" : unit == PhaseUnit::volts ? "V" : "1/A";
 }
 
 std::string PhaseScale::derivative_unit() const {
-  return unit == PhaseUnit::px ? "px/step" : unit == PhaseUnit::volts ? "V/A" : "1/A^2";
+  return in_steps() ? field_unit() + "/step" : unit == PhaseUnit::volts ? "V/A" : "1/A^2";
 }
 
 double PhaseScale::field_factor() const { return unit == PhaseUnit::volts ? -two_pi / sigma : 1; }
@@ -238,23 +247,27 @@ double PhaseScale::gradient_factor() const {
 
 PhaseScale phase_scale(const std::string& path, const Calibration& calibration, Index det_bin, Index scan_bin,
                        const PhaseOptions& options) {
-  PhaseScale scale{.unit = options.units};
+  PhaseScale scale{.det_bin = det_bin, .scan_bin = scan_bin, .unit = options.units};
   scale.record = calibration_value(calibration);
   if (options.q_pixel) {
     scale.record["q_pixel"]["value"] = *options.q_pixel;
     scale.record["q_pixel"]["from"] = "user";
   }
   const auto &row = calibration.scan_step_row_nm, &col = calibration.scan_step_col_nm;
-  if (options.units == PhaseUnit::px) {
+  if (scale.in_steps()) {
     if (row && col) scale.step_row = row->value / col->value;
+    if (options.units == PhaseUnit::px) return scale;
+    if (!calibration.detector_step_mrad)
+      throw lacks(path, "the angle of a detector pixel", setting("camera_length"), options);
+    scale.pixel = calibration.detector_step_mrad->value * static_cast<double>(det_bin);
     return scale;
   }
-  if (!row || !col) throw lacks(path, "the distance of scan positions", setting("scan_step"));
+  if (!row || !col) throw lacks(path, "the distance of scan positions", setting("scan_step"), options);
   scale.step_row = 10 * row->value * static_cast<double>(scan_bin);
   scale.step_col = 10 * col->value * static_cast<double>(scan_bin);
   scale.pixel = pixel_of(path, calibration, options) * static_cast<double>(det_bin);
   if (options.units != PhaseUnit::volts) return scale;
-  if (!calibration.high_tension_v) throw lacks(path, "the accelerating voltage", setting("voltage"));
+  if (!calibration.high_tension_v) throw lacks(path, "the accelerating voltage", setting("voltage"), options);
   scale.sigma = interaction_constant(calibration.high_tension_v->value / 1000);
   return scale;
 }
@@ -300,13 +313,13 @@ std::vector<std::string> PhaseResult::lines() const {
                     "deflections: descan or a "
                     "slow field of the specimen; {} takes both away",
                     drift->px, 100 * drift->share, setting("fit", "plane")));
-  lines.push_back(fmt::format("phase     {:.4g} to {:.4g} {}", low, high, scale.phase_unit()));
+  if (!phase.empty()) lines.push_back(fmt::format("phase     {:.4g} to {:.4g} {}", low, high, scale.phase_unit()));
   return lines;
 }
 
 Value PhaseResult::to_value() const {
   Value value;
-  value["unit"] = scale.phase_unit();
+  value["unit"] = phase.empty() ? scale.field_unit() : scale.phase_unit();
   value["calibration"] = scale.record;
   Value& turn = value["rotation"];
   turn["degrees"] = rotation.rotation * degrees;
@@ -358,8 +371,9 @@ PhaseResult make_phase(VectorField centres, const PhaseScale& scale, const Phase
                                                   reference->rows, reference->cols, centres.rows, centres.cols))
         .hint("give a vacuum scan of the same shape, or " + setting("fit", "mean"));
   if (centres.positions() - centres.missing() < 2)
-    throw Error(ErrorKind::bad_input, fmt::format("{} of {} positions have counts; a phase needs 2 or more",
-                                                  centres.positions() - centres.missing(), centres.positions()))
+    throw Error(ErrorKind::bad_input, fmt::format("{} of {} positions have counts; a {} needs 2 or more",
+                                                  centres.positions() - centres.missing(), centres.positions(),
+                                                  options.method == IntegralMethod::none ? "field" : "phase"))
         .hint("lower " + setting("min_counts"));
   centres.step_row = scale.step_row;
   centres.step_col = scale.step_col;

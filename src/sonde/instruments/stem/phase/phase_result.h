@@ -21,12 +21,15 @@ struct PhaseScale {
   double pixel = 1;                   ///< of the detector as loaded, 1/A; px: 1
   double step_row = 1, step_col = 1;  ///< of the scan as loaded, A; px: in units of step_col
   double sigma = 0;                   ///< rad/(V A), for volts
+  Index det_bin = 1, scan_bin = 1;    ///< that pixel and steps hold
   PhaseUnit unit = PhaseUnit::px;
   Value record = Value::object();  ///< all values used, as data
 
   [[nodiscard]] std::string phase_unit() const;  ///< "rad"
   [[nodiscard]] std::string field_unit() const;  ///< "1/A"; of volts "V": the projected field
   [[nodiscard]] std::string derivative_unit() const;
+  /// Whether lengths along the scan are in steps.
+  [[nodiscard]] bool in_steps() const { return unit == PhaseUnit::px || unit == PhaseUnit::mrad; }
   /// Of the deflections k = pixel x deflection: what the shown field is, and what is integrated.
   [[nodiscard]] double field_factor() const;
   [[nodiscard]] double gradient_factor() const;
@@ -55,7 +58,7 @@ struct PhaseResult {
   ScanRotation rotation{};
   VectorField field{};  ///< along the scan, in units of PhaseScale::field_unit()
   CurlAndDivergence derivatives{};
-  std::vector<double> phase{};           ///< NaN where missing; of mean 0, but for ricom
+  std::vector<double> phase{};           ///< NaN where missing; of mean 0, but for ricom; empty: a field alone
   std::vector<std::uint8_t> complete{};  ///< 0 where ricom's kernel reaches what is not there; else as valid
   Index iterations = 0;                  ///< of cg
   std::vector<std::string> warnings{};   ///< what should not be trusted, the most likely cause first

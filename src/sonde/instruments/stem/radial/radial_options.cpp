@@ -8,11 +8,13 @@
 #include <cmath>
 #include <numbers>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/stem/read/calibration_steps.h"
 
 namespace sonde::stem {
 namespace {
@@ -39,8 +41,13 @@ void check_ellipse(std::string_view text, std::string_view where) { (void)parse_
 
 Ellipse RadialOptions::ellipse_asked() const { return parse_ellipse(ellipse, setting("ellipse")); }
 
+Calibration RadialOptions::used(Calibration calibration) const {
+  return without(std::move(calibration), parse_steps(skip_calibration, setting("skip_calibration")));
+}
+
 void RadialOptions::check() const {
   (void)ellipse_asked();
+  check_steps(skip_calibration, setting("skip_calibration"));
   if (outer && *outer <= inner)
     throw Error(ErrorKind::usage,
                 fmt::format("the outer radius ({:g}) is not larger than the inner one ({:g})", *outer, inner))
@@ -83,9 +90,13 @@ void RadialOptions::describe(Fields& fields) {
               .max = 3600});
   fields.add("ellipse", ellipse,
              {.help = "shape of a ring on the detector: semi-axes (their ratio counts) and the angle of the first one "
-                      "from the columns toward the rows",
+                      "from the columns toward the rows; else as the file states it",
               .metavar = "A,B,DEGREES",
               .check = check_ellipse});
+  fields.add("skip_calibration", skip_calibration,
+             {.help = "steps of the calibration in the file that are not applied: ellipse, pixel",
+              .metavar = "STEP,...",
+              .check = check_steps});
   fields.choice("split", split, {{"none", PixelSplit::none}, {"bbox", PixelSplit::bbox}, {"full", PixelSplit::full}},
                 {.help = "how a pixel on an edge is shared: none: its centre decides; bbox: by the radii of its "
                          "corners; full: by area"});

@@ -7,6 +7,7 @@
 #include "sonde/engine/options/fields.h"
 #include "sonde/instruments/stem/correct/centre.h"
 #include "sonde/instruments/stem/radial/bins.h"
+#include "sonde/instruments/stem/read/acquisition.h"
 
 namespace sonde::stem {
 
@@ -17,7 +18,8 @@ enum class RadialUnit { automatic, px, mrad, inverse_angstrom };
 struct RadialOptions {
   std::string centre = "auto";  ///< "auto" or "ROW,COL" in resident (binned) pixels
   CentreMethod centre_method = CentreMethod::edge;
-  std::string ellipse;          ///< "A,B,DEGREES", or empty for circles
+  std::string ellipse;          ///< "A,B,DEGREES"; empty: as the file states it, else circles
+  std::string skip_calibration;  ///< steps of the file's calibration that are not applied
   std::optional<Index> bins;    ///< unset: one for each pixel of radius
   double inner = 0;             ///< in the unit
   std::optional<double> outer;  ///< in the unit; unset: as far as the detector goes
@@ -27,6 +29,8 @@ struct RadialOptions {
 
   void describe(Fields& fields);
   [[nodiscard]] Ellipse ellipse_asked() const;
+  /// The calibration that is used: without the steps of `skip_calibration`.
+  [[nodiscard]] Calibration used(Calibration calibration) const;
   /// What can be refused before any frame is read. Throws Error(usage).
   void check() const;
   /// At most so many bins on a detector of this size, where its centre is on it.

@@ -25,7 +25,13 @@ constexpr double degree = std::numbers::pi / 180;
 // Below this a centre is a guess (Centre::confidence).
 constexpr double sure = 0.5;
 
-RadialGeometry geometry_of(const Dataset& dataset, const RadialOptions& options, std::optional<Centre>& found) {
+/// The ellipse that the file states, where the caller gave none.
+std::optional<Distortion> stated_ellipse(const Calibration& calibration, const RadialOptions& options) {
+  return options.ellipse.empty() ? calibration.ellipse : std::nullopt;
+}
+
+RadialGeometry geometry_of(const Dataset& dataset, const RadialOptions& options,
+                           const std::optional<Distortion>& stated, std::optional<Centre>& found) {
   DetectorOptions beam;
   beam.detector = {"com-magnitude"};  // needs a centre, but no disk
   beam.centre = options.centre;
@@ -35,7 +41,8 @@ RadialGeometry geometry_of(const Dataset& dataset, const RadialOptions& options,
     throw Error(ErrorKind::bad_input, dataset.acquisition().path + ": no centre was found in the mean pattern")
         .hint("give " + setting("centre", "ROW,COL") + " or another " + setting("centre_method"));
   if (options.centre != "auto") found.reset();
-  return {geometry.rows, geometry.cols, *geometry.centre_row, *geometry.centre_col, options.ellipse_asked()};
+  return {geometry.rows, geometry.cols, *geometry.centre_row, *geometry.centre_col,
+          stated ? Ellipse{stated->a, stated->b, stated->theta} : options.ellipse_asked()};
 }
 
 RadialBins bins_of(const RadialGeometry& geometry, const RadialOptions& options, const RadialScale& scale) {
@@ -116,8 +123,13 @@ RadialScale radial_scale(const std::string& path, const Calibration& calibration
 
 RadialResult make_radial(const Dataset& dataset, const RadialOptions& options, Budget budget) {
   RadialResult result;
-  result.scale = radial_scale(dataset.acquisition().path, dataset.calibration(), dataset.det_bin(), options.unit);
-  const RadialGeometry geometry = geometry_of(dataset, options, result.found);
+  const Calibration calibration = options.used(dataset.calibration());
+  const std::optional<Distortion> stated = stated_ellipse(calibration, options);
+  result.scale = radial_scale(dataset.acquisition().path, calibration, dataset.det_bin(), options.unit);
+  // Rings are those of equal area; the pixel size of the file belongs to the circle that it makes of the ellipse.
+  if (stated && result.scale.unit != "px") result.scale.per_px *= stated->radius / std::sqrt(stated->a * stated->b);
+  result.ellipse_of_file = stated.has_value();
+  const RadialGeometry geometry = geometry_of(dataset, options, stated, result.found);
   result.plan = RadialPlan::prepare(geometry, bins_of(geometry, options, result.scale), options.split, dataset.good());
   const bool counts = dataset.moments().pattern_sum.dtype() == DType::u64;
   const auto values = static_cast<std::size_t>(dataset.positions() * result.plan.bins().count());
@@ -145,6 +157,7 @@ Value RadialResult::to_value() const {
   value["ellipse"]["a"] = geometry.ellipse.a;
   value["ellipse"]["b"] = geometry.ellipse.b;
   value["ellipse"]["degrees"] = geometry.ellipse.theta / degree;
+  value["ellipse"]["from"] = ellipse_of_file ? "file" : "user";
   value["rings"] = plan.bins().radii;
   value["sectors"] = plan.bins().angles;
   value["inner"] = plan.bins().inner * scale.per_px;
@@ -164,6 +177,9 @@ std::vector<std::string> RadialResult::lines() const {
       fmt::format("rings     {} from {:.4g} to {:.4g} {}, split {}", plan.bins().radii,
                   plan.bins().inner * scale.per_px, plan.bins().outer * scale.per_px, scale.unit, name(plan.split()))};
   if (plan.bins().angles > 1) lines.back() += fmt::format(", {} sectors", plan.bins().angles);
+  if (ellipse_of_file)
+    lines.push_back(fmt::format("ellipse   {:.4g} : {:.4g} at {:.1f} degrees, stated by the file", geometry.ellipse.a,
+                                geometry.ellipse.b, geometry.ellipse.theta / degree));
   lines.push_back(fmt::format("counts    {:.2f} % of those in good pixels are in the rings", 100 * inside));
   return lines;
 }

@@ -32,6 +32,7 @@ struct RadialResult {
   RadialPlan plan;
   RadialScale scale;
   std::optional<Centre> found;   ///< where the centre was looked for
+  bool ellipse_of_file = false;  ///< its rings are what the calibration of the file says
   std::vector<double> mean;      ///< (bin) of the mean pattern, NaN in bins without a good pixel
   std::vector<double> variance;  ///< of these, of Poisson counts; empty where elements are not counts
   Array means, variances;        ///< f32 (positions, bins): RadialProfiles

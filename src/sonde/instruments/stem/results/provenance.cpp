@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/paths.h"
@@ -13,10 +15,23 @@
 namespace sonde::stem {
 namespace {
 
-void add(Value& all, const char* key, const std::optional<Quantity>& quantity) {
-  if (!quantity) return;
-  all[key]["value"] = quantity->value;
-  all[key]["from"] = quantity->stated_by == StatedBy::user ? "user" : "file";
+struct NamedQuantity {
+  const char* name;
+  std::optional<Quantity> Calibration::*value;
+};
+constexpr NamedQuantity quantities[] = {{"high_tension_v", &Calibration::high_tension_v},
+                                        {"camera_length_m", &Calibration::camera_length_m},
+                                        {"scan_step_row_nm", &Calibration::scan_step_row_nm},
+                                        {"scan_step_col_nm", &Calibration::scan_step_col_nm},
+                                        {"scan_rotation", &Calibration::scan_rotation},
+                                        {"detector_pixel_m", &Calibration::detector_pixel_m},
+                                        {"detector_step_mrad", &Calibration::detector_step_mrad},
+                                        {"detector_step_inv_a", &Calibration::detector_step_inv_a},
+                                        {"rotation_rad", &Calibration::rotation_rad}};
+
+std::optional<double> finite_in(const Value* value) {
+  if (value == nullptr || !value->is_number() || !std::isfinite(value->as_real())) return std::nullopt;
+  return value->as_real();
 }
 
 const Value& member(const Value& record, std::string_view key, const std::string& where) {
@@ -31,20 +46,17 @@ const Value& member(const Value& record, std::string_view key, const std::string
 
 Value calibration_value(const Calibration& calibration) {
   Value all = Value::object();
-  add(all, "high_tension_v", calibration.high_tension_v);
-  add(all, "camera_length_m", calibration.camera_length_m);
-  add(all, "scan_step_row_nm", calibration.scan_step_row_nm);
-  add(all, "scan_step_col_nm", calibration.scan_step_col_nm);
-  add(all, "scan_rotation", calibration.scan_rotation);
-  add(all, "detector_pixel_m", calibration.detector_pixel_m);
-  add(all, "detector_step_mrad", calibration.detector_step_mrad);
-  add(all, "detector_step_inv_a", calibration.detector_step_inv_a);
-  add(all, "rotation_rad", calibration.rotation_rad);
+  for (const auto& [name, quantity] : quantities) {
+    if (!(calibration.*quantity)) continue;
+    all[name]["value"] = (calibration.*quantity)->value;
+    all[name]["from"] = (calibration.*quantity)->stated_by == StatedBy::user ? "user" : "file";
+  }
   if (calibration.transpose) all["transpose"] = *calibration.transpose;
   if (const auto& ellipse = calibration.ellipse) {
     all["ellipse"]["a"] = ellipse->a;
     all["ellipse"]["b"] = ellipse->b;
     all["ellipse"]["theta_rad"] = ellipse->theta;
+    all["ellipse"]["radius"] = ellipse->radius;
   }
   if (const auto& origin = calibration.origin) {
     // Means over all frames: the map itself goes into files of Bragg disks.
@@ -56,6 +68,28 @@ Value calibration_value(const Calibration& calibration) {
     all["origin"]["frames"] = static_cast<Index>(origin->x.size());
   }
   return all;
+}
+
+Calibration calibration_from(const Value& record) {
+  Calibration calibration;
+  if (!record.is_object()) return calibration;
+  for (const auto& [name, quantity] : quantities) {
+    const Value* entry = record.find(name);
+    if (entry == nullptr || !entry->is_object()) continue;
+    const Value* from = entry->find("from");
+    if (const std::optional<double> value = finite_in(entry->find("value")))
+      calibration.*quantity = Quantity{
+          *value, from != nullptr && from->is_text() && from->as_text() == "user" ? StatedBy::user : StatedBy::file};
+  }
+  if (const Value* transpose = record.find("transpose"); transpose != nullptr && transpose->is_bool())
+    calibration.transpose = transpose->as_bool();
+  if (const Value* ellipse = record.find("ellipse"); ellipse != nullptr && ellipse->is_object()) {
+    const auto a = finite_in(ellipse->find("a")), b = finite_in(ellipse->find("b")),
+               theta = finite_in(ellipse->find("theta_rad")), radius = finite_in(ellipse->find("radius"));
+    if (a && b && theta && radius && *a > 0 && *b > 0 && *radius > 0)
+      calibration.ellipse = Distortion{*a, *b, *theta, *radius};
+  }
+  return calibration;
 }
 
 Value input_identity(const Dataset& dataset) {

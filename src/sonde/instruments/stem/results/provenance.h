@@ -19,6 +19,9 @@ namespace sonde::stem {
 
 /// Calibration as data: {"high_tension_v": {"value": 300000, "from": "file"}, ...}; absent values are left out.
 [[nodiscard]] Value calibration_value(const Calibration& calibration);
+/// What such a record says; the origins of frames are not in it. Values of another kind, and those that are not finite,
+/// are left out.
+[[nodiscard]] Calibration calibration_from(const Value& record);
 
 /// Load options of a provenance record. Throws Error(bad_file) naming `where` when it is none.
 [[nodiscard]] LoadOptions load_options_from(const Value& record, const std::string& where);

@@ -6,20 +6,18 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sonde/engine/io/png.h"
-#include "sonde/instruments/stem/bragg/bragg_result.h"
 #include "sonde/instruments/stem/lattice/strain_picture.h"
 #include "sonde/instruments/stem/lattice/strain_result.h"
-#include "sonde/instruments/stem/phase/centres.h"
 #include "sonde/instruments/stem/phase/phase_picture.h"
 #include "sonde/instruments/stem/phase/phase_result.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
-#include "sonde/instruments/stem/verbs/scan_input.h"
+#include "sonde/instruments/stem/verbs/scan_centres.h"
+#include "sonde/instruments/stem/verbs/scan_disks.h"
 
 namespace sonde::stem {
 namespace {
@@ -49,17 +47,6 @@ void compare(const std::string& what, double off, double most, const std::string
   const bool pass = run.report().check(what, off, most);
   run.results()["truth"][what] = off;
   run.say(fmt::format("truth     {:<12} {} {}", what, text, pass ? "agrees" : "DISAGREES"));
-}
-
-PhaseResult make_phase_of(const std::string& master, Run& run) {
-  CentreSums sums{{}};
-  Operation* const operation = &sums;
-  const Dataset dataset = load_input(master, from_file(), run, std::span<Operation* const>(&operation, 1));
-  const PhaseOptions options;
-  Centres centres = centres_of(dataset, sums, options.min_counts);
-  return make_phase(std::move(centres.field),
-                    phase_scale(master, dataset.calibration(), dataset.det_bin(), dataset.scan_bin(), options), options,
-                    {}, std::move(centres.errors));
 }
 
 /// Standard deviation of the exact integral of noise, rad: that of the deflections, white, with 1 / |k|^2 summed over
@@ -151,11 +138,8 @@ void demonstrate_phase(const Demonstration& demo, Run& run) {
   simulate_scan(simulation, "simulate hills of the phase by wave optics, the detector turned and transposed", demo,
                 run);
   demo.step("find rotation and phase from centres of mass");
-  auto phase = run.report().phase("phase");
-  const PhaseResult result = make_phase_of(simulation.output, run);
-  phase.end();
+  const PhaseResult result = phase_of_scan(simulation.output, {}, from_file(), run);
   run.results()["phase"] = result.to_value();
-  for (const std::string& line : result.lines()) run.say(line);
   const std::string picture = (demo.folder / "phase.png").string();
   write_png(picture, phase_picture(result), made_by);
   run.say("wrote     " + picture);
@@ -173,18 +157,15 @@ void demonstrate_strain(const Demonstration& demo, Run& run) {
   simulation.rotation = 30;
   simulate_scan(simulation, "simulate a crystal with a strained layer", demo, run);
   demo.step("find its disks, and map strain with its errors");
+  const BraggVectors disks = disks_of(simulation.output, {}, run);
   auto strain = run.report().phase("strain");
-  const Dataset dataset = load_input(simulation.output, from_file(), run);
-  const BraggResult bragg = make_bragg(dataset, find_probe(dataset, {}), {}, run.host_budget());
   StrainOptions options;
   options.reference_region = "0,48,0,28";  // before the interface
   options.rotation = simulation.rotation;
   options.transpose = "0";
-  const StrainResult result = make_strain(bragg.vectors, options, run.host_budget());
+  const StrainResult result = make_strain(disks, options, run.host_budget());
   strain.end();
-  run.results()["bragg"] = bragg.to_value();
   run.results()["strain"] = result.to_value();
-  for (const std::string& line : bragg.lines()) run.say(line);
   for (const std::string& line : result.lines()) run.say(line);
   const std::string picture = (demo.folder / "strain.png").string();
   write_png(picture, strain_picture(result), made_by);

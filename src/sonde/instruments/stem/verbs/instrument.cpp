@@ -4,6 +4,7 @@
 #include "sonde/instruments/stem/bench/cases.h"
 #include "sonde/instruments/stem/lattice/strain_page.h"
 #include "sonde/instruments/stem/phase/phase_page.h"
+#include "sonde/instruments/stem/phase/stored_centres.h"
 #include "sonde/instruments/stem/radial/radial_page.h"
 #include "sonde/instruments/stem/verbs/demonstrate.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
@@ -14,19 +15,19 @@ namespace {
 
 // In the order of the overview.
 std::vector<Verb> verbs() {
-  return {info_verb(),  validate_verb(), load_verb(),    image_verb(),  phase_verb(),   radial_verb(),
+  return {info_verb(),  validate_verb(), load_verb(),    image_verb(), com_verb(), phase_verb(),   radial_verb(),
           bragg_verb(), strain_verb(),   crystal_verb(), orient_verb(), convert_verb(), simulate_verb()};
 }
 
 std::vector<panel::ResultPanel> arrange(const panel::StoredResult& result) {
-  if (result.schema().starts_with("sonde.stem.phase/")) return arrange_phase();
+  if (holds_centres(result)) return arrange_phase(result);
   if (result.schema().starts_with("sonde.stem.radial/")) return arrange_radial(result);
   if (result.schema().starts_with("sonde.stem.strain/")) return arrange_strain(result);
   return {};
 }
 
 panel::ResultAdjustment adjustment(const panel::StoredResult& result) {
-  return result.schema().starts_with("sonde.stem.phase/") ? adjustment_of_phase(result) : panel::ResultAdjustment{};
+  return holds_centres(result) ? adjustment_of_phase(result) : panel::ResultAdjustment{};
 }
 
 }  // namespace

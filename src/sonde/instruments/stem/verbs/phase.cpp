@@ -1,48 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
+#include <array>
 #include <optional>
-#include <span>
-#include <utility>
 
-#include "sonde/engine/base/error.h"
-#include "sonde/engine/base/log.h"
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/io/png.h"
-#include "sonde/instruments/stem/load/visit_frames.h"
-#include "sonde/instruments/stem/phase/centres.h"
-#include "sonde/instruments/stem/phase/corner_noise.h"
 #include "sonde/instruments/stem/phase/phase_contents.h"
 #include "sonde/instruments/stem/phase/phase_picture.h"
 #include "sonde/instruments/stem/phase/phase_result.h"
-#include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
-#include "sonde/instruments/stem/verbs/load_text.h"
-#include "sonde/instruments/stem/verbs/scan_input.h"
+#include "sonde/instruments/stem/verbs/scan_centres.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
 
 namespace sonde::stem {
 namespace {
 
+/// Both verbs: a field alone is the phase with no method of integration.
 struct PhaseCommandOptions {
   std::string input;
   std::string output, png;
   PhaseOptions phase;
   LoadOptions load;
   void describe(Fields& fields) {
-    fields.positional("input", input, {.help = "a scan", .array = true});
-    fields.add(
-        "output", output,
-        {.help = "write centres of mass, field and phase to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
+    const bool field = phase.method == IntegralMethod::none;
+    fields.positional(
+        "input", input,
+        {.help = "a scan, or the file of its centres of mass that sonde stem com wrote", .array = true});
+    fields.add("output", output,
+               {.help = field ? "write centres of mass and the field of deflections to this file"
+                              : "write centres of mass, field and phase to this file",
+                .metavar = "FILE.h5|.nc|.npz",
+                .letter = 'o'});
     fields.add("png", png,
-               {.help = "draw phase, deflections, curl and divergence into this picture", .metavar = "FILE.png"});
+               {.help = field ? "draw counts, deflections, curl and divergence into this picture"
+                              : "draw phase, deflections, curl and divergence into this picture",
+                .metavar = "FILE.png"});
     phase.describe(fields);
     load.layout = LayoutChoice::file;  // sums are enough
     load.describe_without({"layout", "dtype", "rotation"}, fields);
   }
 };
+
+struct CentreCommandOptions : PhaseCommandOptions {
+  CentreCommandOptions() {
+    phase.method = IntegralMethod::none;
+    phase.units = PhaseUnit::px;
+  }
+};
+
+bool field_alone(const PhaseCommandOptions& options) { return options.phase.method == IntegralMethod::none; }
 
 /// Everything that can be refused before a frame is read.
 void check(const PhaseCommandOptions& options, Run& run) {
@@ -53,81 +60,45 @@ void check(const PhaseCommandOptions& options, Run& run) {
   require_place(options.png);
 }
 
-/// A scan with its centres of mass. Their errors and a given threshold cost no other pass over the frames; one that is
-/// found does.
-struct MeasuredScan {
-  Dataset dataset;
-  Centres centres;
-};
-
-bool has_counts(const LoadPreview& preview) { return !is_float(preview.acquisition.stored); }
-
-MeasuredScan measure(const std::string& input, const PhaseCommandOptions& options, bool counts, Run& run) {
-  const CentreThreshold threshold = options.phase.centre_threshold();
-  CentreSums sums(threshold.counts);
-  Operation* const operation = &sums;
-  const std::span<Operation* const> operations(&operation, 1);
-  const bool beside = !threshold.automatic && (counts || threshold.counts);
-  MeasuredScan scan{load_input(input, options.load, run, beside ? operations : std::span<Operation* const>()), {}};
-  if (threshold.automatic) {
-    sums = CentreSums(corner_noise(scan.dataset).threshold());
-    visit_frames(scan.dataset, "centres of mass", operations);
-  }
-  if (beside || threshold.automatic)
-    scan.centres = centres_of(scan.dataset, sums, options.phase.min_counts);
-  else
-    scan.centres.field = centre_field(scan.dataset, options.phase.min_counts);
-  scan.centres.errors.found_threshold = threshold.automatic;
-  return scan;
-}
-
-std::optional<VectorField> reference_centres(const PhaseCommandOptions& options, Run& run) {
-  const std::string input = options.phase.reference();
-  if (input.empty()) return std::nullopt;
-  return measure(input, options, has_counts(preview_input(input, options.load, run)), run).centres.field;
-}
-
 void run_phase(const PhaseCommandOptions& options, Run& run) {
   check(options, run);
-  options.phase.check();
-  const LoadPreview preview = preview_input(options.input, options.load, run);
-  (void)phase_scale(preview.acquisition.path, preview.acquisition.calibration, preview.estimate.det_bin,
-                    options.load.scan_bin, options.phase);
-  if (!options.phase.reference().empty()) (void)preview_input(options.phase.reference(), options.load, run);
-  for (const std::string& file : {options.output, options.png})
-    if (!file.empty()) require_not_input(file, preview.acquisition);
-  if (run.dry_run()) {
-    run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
-    MemoryPlan plan = preview.estimate.memory();
-    const auto sums = static_cast<std::size_t>(preview.sizes.scan_rows * preview.sizes.scan_cols) * 5 * sizeof(double);
-    plan.add("centres of mass", sums, "sums by position");
-    plan.peak_bytes += sums;
-    run.show_memory(plan, run.budget());
-    return;
-  }
-  MeasuredScan scan = measure(options.input, options, has_counts(preview), run);
-  const Dataset& dataset = scan.dataset;
-  say_result(run, dataset);
-  report_load(run, dataset);
-  const std::optional<VectorField> reference = reference_centres(options, run);
-  auto phase = run.report().phase("phase");
-  const PhaseResult result = make_phase(std::move(scan.centres.field),
-                                        phase_scale(dataset.acquisition().path, dataset.calibration(),
-                                                    dataset.det_bin(), dataset.scan_bin(), options.phase),
-                                        options.phase, reference, std::move(scan.centres.errors));
-  phase.end();
-  run.results()["phase"] = result.to_value();
-  for (const std::string& line : result.lines()) run.say(line);
-  for (const std::string& warning : result.warnings) log_warning(warning);
-  const std::string command = command_of("stem phase", options, run, {"output", "png"});
-  run.give(phase_contents(result, command), options.output);
+  const std::optional<PhaseResult> result =
+      phase_of_input(options.input, options.phase, options.load, std::array{options.output, options.png}, run);
+  if (!result) return;
+  run.results()[field_alone(options) ? "com" : "phase"] = result->to_value();
+  const std::string command =
+      command_of(field_alone(options) ? "stem com" : "stem phase", options, run, {"output", "png"});
+  run.give(phase_contents(*result, command), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
   if (options.png.empty()) return;
-  write_png(options.png, phase_picture(result), command);
+  write_png(options.png, phase_picture(*result), command);
   run.say("wrote     " + options.png);
 }
 
+void run_com(const CentreCommandOptions& options, Run& run) { run_phase(options, run); }
+
 }  // namespace
+
+Verb com_verb() {
+  return {.name = "stem com",
+          .summary = "Measure the centre of mass of each pattern, and the field of deflections",
+          .details =
+              "The centre of mass of each pattern is the mean deflection of the beam. Frames are decoded once and not "
+              "held. What is taken away as its origin (" +
+              setting("fit") +
+              ") and how the detector is turned to the scan, as the file states it or as least curl says, is reported; "
+              "the field is along the axes of the scan, with its curl and divergence. Standard errors are those that "
+              "the counts give. sonde stem phase integrates the file.",
+          .examples = {{"sonde stem com scan_master.h5 -o com.h5 --png com.png", "All maps and a picture"},
+                       {"sonde stem phase com.h5 --method fourier -o phase.h5", "The phase of it, without the frames"},
+                       {"sonde stem com scan_master.h5 --units mrad --threshold auto -o com.npz",
+                        "Deflections in mrad, without the noise of dark pixels"},
+                       {"sonde stem com scan_master.h5 --fit file:vacuum_com.h5 -o com.h5",
+                        "Measured from the centres of mass of a vacuum scan"}},
+          .plans = true,
+          .watched = Watched{},
+          .invoke = invocation<CentreCommandOptions, run_com>};
+}
 
 Verb phase_verb() {
   return {.name = "stem phase",
@@ -135,7 +106,7 @@ Verb phase_verb() {
           .details =
               "The centre of mass of each pattern is the mean deflection of the beam, which is the gradient of the "
               "specimen's phase, averaged over the probe, divided by 2 pi. Frames are decoded once and not held. The "
-              "rotation of the detector to the scan is that of least curl, and of the two that are half a turn apart "
+              "rotation of the detector to the scan is what the file states, else that of least curl, and of the two that are half a turn apart "
               "the one that makes the specimen a hill of the phase; it is reported with its standard error, and a "
               "rotation or transposition that was given and does not fit the data is named. The integral is exact "
               "least squares (" +
@@ -149,6 +120,8 @@ Verb phase_verb() {
                 "Descan from a vacuum scan, orientation from an earlier one"},
                {"sonde stem phase scan_master.h5 --method ricom --kernel 20 -o phase.h5",
                 "The picture that a live riCOM shows"},
+               {"sonde stem phase com.h5 --q-highpass 0.05 --method fourier -o phase.h5",
+                "Another integral of centres of mass that sonde stem com measured"},
                {"sonde stem phase scan.npy --units px --png phase.png", "Nothing is calibrated"}},
           .plans = true,
           .watched = Watched{},

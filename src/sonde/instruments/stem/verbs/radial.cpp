@@ -37,8 +37,8 @@ void run_radial(const RadialCommandOptions& options, Run& run) {
   require_plot(options.plot);
   options.radial.check();
   const LoadPreview preview = preview_input(options.input, options.load, run);
-  (void)radial_scale(preview.acquisition.path, preview.acquisition.calibration, preview.estimate.det_bin,
-                     options.radial.unit);
+  (void)radial_scale(preview.acquisition.path, options.radial.used(preview.acquisition.calibration),
+                     preview.estimate.det_bin, options.radial.unit);
   for (const std::string& file : {options.output, options.plot})
     if (!file.empty()) require_not_input(file, preview.acquisition);
   if (run.dry_run()) {

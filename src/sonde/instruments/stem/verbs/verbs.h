@@ -6,6 +6,7 @@
 
 namespace sonde::stem {
 
+[[nodiscard]] Verb com_verb();
 [[nodiscard]] Verb convert_verb();
 [[nodiscard]] Verb crystal_verb();
 [[nodiscard]] Verb image_verb();
