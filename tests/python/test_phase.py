@@ -205,10 +205,10 @@ def test_what_was_measured_is_not_measured_otherwise(scan, tmp_path):
         assert refused.value.kind == "usage"
     before = (tmp_path / "com.h5").read_bytes()
     for verb in (sonde.stem.com, sonde.stem.phase):
-        with pytest.raises(sonde.Error, match="com.h5: is the input"):
+        with pytest.raises(sonde.Error, match="com.h5: the output would replace a file that this run reads"):
             verb(tmp_path / "com.h5", output=tmp_path / "com.h5")
     (tmp_path / "link.h5").symlink_to(tmp_path / "com.h5")
-    with pytest.raises(sonde.Error, match="link.h5: is the input"):
+    with pytest.raises(sonde.Error, match="link.h5: the output would replace a file that this run reads"):
         sonde.stem.phase(tmp_path / "com.h5", output=tmp_path / "link.h5")
     assert (tmp_path / "com.h5").read_bytes() == before
     (tmp_path / "com.h5").write_bytes(before[:len(before) // 2])

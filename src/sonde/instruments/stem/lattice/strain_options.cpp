@@ -58,7 +58,6 @@ std::array<Index, 4> parse_region(std::string_view text, std::string_view where)
 
 void check_reference_region(std::string_view text, std::string_view where) { (void)parse_region(text, where); }
 
-
 void check_transpose(std::string_view text, std::string_view where) {
   if (text != "auto" && text != "0" && text != "1")
     throw Error(ErrorKind::usage, fmt::format("{}: \"{}\"; expected auto, 0 or 1", where, text));

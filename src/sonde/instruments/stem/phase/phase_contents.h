@@ -14,8 +14,9 @@ namespace sonde::stem {
 ///   field/x, field/y     deflections along the scan, with their magnitude and angle (rad, from +x towards +y)
 ///   field/curl, field/divergence
 ///   phase/icom           the phase; phase/complete: 0 where ricom lacks neighbours; neither of a field alone
-/// and rotation/*, scale/*, threshold/*, calibration and settings, from which the same is made again (stored_centres.h).
-/// Each has the attributes units, frame ("detector" or "scan"), calibration (JSON), sonde_version and command.
+/// and rotation/*, scale/*, threshold/*, calibration and settings, from which the same is made again
+/// (stored_centres.h). Each has the attributes units, frame ("detector" or "scan"), calibration (JSON), sonde_version
+/// and command.
 [[nodiscard]] Contents phase_contents(const PhaseResult& result, const std::string& command);
 
 }  // namespace sonde::stem

@@ -210,7 +210,8 @@ StatedOrientation with_orientation(PhaseOptions options, const Calibration& cali
     return {std::move(options), false};
   // The convention of the settings is that of a given angle; calibrations are in ours.
   options.convention = Convention::sonde;
-  options.rotation = fmt::format("{:.9g}", std::remainder(calibration.rotation_rad->value * 180 / std::numbers::pi, 360));
+  options.rotation =
+      fmt::format("{:.9g}", std::remainder(calibration.rotation_rad->value * 180 / std::numbers::pi, 360));
   options.transpose = calibration.transpose.value_or(false) ? "1" : "0";
   return {std::move(options), true};
 }

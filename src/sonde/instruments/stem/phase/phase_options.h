@@ -35,7 +35,7 @@ struct PhaseOptions {
   Convention convention = Convention::sonde;
   Contrast sign = Contrast::automatic;
   double rotation_blur = 1;
-  std::string skip_calibration;
+  std::string skip_calibration{};
   // The integral
   IntegralMethod method = IntegralMethod::dct;
   double regularise = 0;

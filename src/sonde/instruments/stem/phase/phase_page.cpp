@@ -56,8 +56,7 @@ std::vector<panel::ResultSetting> settings_of(const StoredCentres& stored) {
   const Fields fields(options);
   // Of the frequencies that the scan holds.
   const double nyquist = 0.5 / std::min(stored.scale.step_row, stored.scale.step_col);
-  const auto kernel =
-      static_cast<double>(std::max(stored.centres.field.rows, stored.centres.field.cols));
+  const auto kernel = static_cast<double>(std::max(stored.centres.field.rows, stored.centres.field.cols));
   std::vector<panel::ResultSetting> settings = {
       offered(fields, "rotation", Value(std::stod(options.rotation)), -180, 180),
       offered(fields, "transpose", Value(options.transpose == "1")),

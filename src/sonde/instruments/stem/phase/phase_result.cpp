@@ -28,11 +28,10 @@ constexpr double least_turn = 2 / degrees;  // rotations nearer than this to tha
 
 Error lacks(const std::string& path, const std::string& what, const std::string& flags, const PhaseOptions& options) {
   const bool field = options.method == IntegralMethod::none;
-  return std::move(
-      Error(ErrorKind::bad_input,
-            fmt::format("{}: {} is not known, which the {} needs", path, what, field ? "field" : "phase"))
-          .hint(fmt::format("give {}, or take {} for detector pixels{}", flags, setting("units", "px"),
-                            field ? "" : " times scan steps")));
+  return std::move(Error(ErrorKind::bad_input,
+                         fmt::format("{}: {} is not known, which the {} needs", path, what, field ? "field" : "phase"))
+                       .hint(fmt::format("give {}, or take {} for detector pixels{}", flags, setting("units", "px"),
+                                         field ? "" : " times scan steps")));
 }
 
 double pixel_of(const std::string& path, const Calibration& calibration, const PhaseOptions& options) {

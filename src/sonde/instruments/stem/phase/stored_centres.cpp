@@ -66,8 +66,7 @@ std::optional<PhaseScale> stored_scale(const StoredResult& stored, PhaseUnit uni
              col = number_of(stored, "scale/step_col"), sigma = number_of(stored, "scale/sigma");
   if (!pixel || !row || !col || !(*pixel > 0 && *row > 0 && *col > 0)) return std::nullopt;
   if (unit == PhaseUnit::volts && !(sigma.value_or(0) > 0)) return std::nullopt;
-  PhaseScale scale{
-      .pixel = *pixel, .step_row = *row, .step_col = *col, .sigma = sigma.value_or(0), .unit = unit};
+  PhaseScale scale{.pixel = *pixel, .step_row = *row, .step_col = *col, .sigma = sigma.value_or(0), .unit = unit};
   for (const auto& [name, bin] :
        {std::pair("scale/det_bin", &scale.det_bin), std::pair("scale/scan_bin", &scale.scan_bin)}) {
     const double value = number_of(stored, name).value_or(1);
@@ -96,13 +95,14 @@ std::optional<StoredCentres> stored_centres(const StoredResult& stored) {
   if (!degrees || !transpose || !options) return std::nullopt;
   const std::optional<PhaseScale> scale = stored_scale(stored, options->units);
   if (!scale) return std::nullopt;
-  StoredCentres found{.centres = {.field = make_field((*shape)[0], (*shape)[1])},
-                      .origin = make_field((*shape)[0], (*shape)[1]),
-                      .scale = *scale,
-                      .options = *std::move(options),
-                      .rotation = *degrees,
-                      .transpose = *transpose != 0,
-                      .calibration = calibration_from(scale->record)};
+  StoredCentres found;
+  found.centres.field = make_field((*shape)[0], (*shape)[1]);
+  found.origin = found.centres.field;
+  found.scale = *scale;
+  found.options = *std::move(options);
+  found.rotation = *degrees;
+  found.transpose = *transpose != 0;
+  found.calibration = calibration_from(scale->record);
   VectorField& centres = found.centres.field;
   for (const auto& [name, place] :
        {std::pair("com/x", &centres.x), std::pair("com/y", &centres.y), std::pair("com/sum", &centres.counts),
@@ -118,7 +118,8 @@ std::optional<StoredCentres> stored_centres(const StoredResult& stored) {
     centres.x[i] = centres.y[i] = std::numeric_limits<double>::quiet_NaN();
   }
   CentreErrors& errors = found.centres.errors;
-  std::optional<std::vector<double>> x = map_of(stored, "com/sigma_x", *shape), y = map_of(stored, "com/sigma_y", *shape);
+  std::optional<std::vector<double>> x = map_of(stored, "com/sigma_x", *shape),
+                                     y = map_of(stored, "com/sigma_y", *shape);
   if (x && y) {
     errors.x = *std::move(x);
     errors.y = *std::move(y);

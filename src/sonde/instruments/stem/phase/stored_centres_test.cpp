@@ -52,7 +52,8 @@ Centres hilly_centres() {
     centres.field.valid[i] = 0;
     centres.field.x[i] = centres.field.y[i] = std::numeric_limits<double>::quiet_NaN();
   }
-  centres.errors = {.x = waves.sigma_x, .y = waves.sigma_y, .threshold = 3, .found_threshold = true, .counts_kept = 0.9};
+  centres.errors = {
+      .x = waves.sigma_x, .y = waves.sigma_y, .threshold = 3, .found_threshold = true, .counts_kept = 0.9};
   return centres;
 }
 
@@ -159,8 +160,9 @@ TEST(PhaseOptionsOfAFile, TheStatedOrientationIsTakenUnlessTheCallerGivesOne) {
   EXPECT_NEAR(taken.options.rotation_request().rotation.value(), 0.4, 1e-9);
   EXPECT_EQ(taken.options.rotation_request().transpose, true);
   // An angle of another convention would be turned by it; what a file states is in that of this program.
-  EXPECT_NEAR(with_orientation({.convention = Convention::py4dstem}, stated).options.rotation_request().rotation.value(), 0.4,
-              1e-9);
+  EXPECT_NEAR(
+      with_orientation({.convention = Convention::py4dstem}, stated).options.rotation_request().rotation.value(), 0.4,
+      1e-9);
   EXPECT_FALSE(with_orientation({.rotation = "12"}, stated).stated);
   EXPECT_FALSE(with_orientation({.transpose = "0"}, stated).stated);
   const PhaseOptions skipping{.skip_calibration = "rotation"};
@@ -197,7 +199,10 @@ TEST(FieldAlone, IsInPixelsMradOrInverseLengths) {
   }
   Calibration bare;
   EXPECT_EQ(testing::error_of(ErrorKind::bad_input,
-                              [&] { (void)phase_scale("scan.npy", bare, 1, 1, {.method = IntegralMethod::none, .units = PhaseUnit::mrad}); }),
+                              [&] {
+                                (void)phase_scale("scan.npy", bare, 1, 1,
+                                                  {.method = IntegralMethod::none, .units = PhaseUnit::mrad});
+                              }),
             "error: scan.npy: the angle of a detector pixel is not known, which the field needs\n"
             "hint: give --camera-length, or take --units px for detector pixels");
 }

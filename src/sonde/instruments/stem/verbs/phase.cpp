@@ -24,9 +24,8 @@ struct PhaseCommandOptions {
   LoadOptions load;
   void describe(Fields& fields) {
     const bool field = phase.method == IntegralMethod::none;
-    fields.positional(
-        "input", input,
-        {.help = "a scan, or the file of its centres of mass that sonde stem com wrote", .array = true});
+    fields.positional("input", input,
+                      {.help = "a scan, or the file of its centres of mass that sonde stem com wrote", .array = true});
     fields.add("output", output,
                {.help = field ? "write centres of mass and the field of deflections to this file"
                               : "write centres of mass, field and phase to this file",
@@ -106,7 +105,8 @@ Verb phase_verb() {
           .details =
               "The centre of mass of each pattern is the mean deflection of the beam, which is the gradient of the "
               "specimen's phase, averaged over the probe, divided by 2 pi. Frames are decoded once and not held. The "
-              "rotation of the detector to the scan is what the file states, else that of least curl, and of the two that are half a turn apart "
+              "rotation of the detector to the scan is what the file states, else that of least curl, and of the two "
+              "that are half a turn apart "
               "the one that makes the specimen a hill of the phase; it is reported with its standard error, and a "
               "rotation or transposition that was given and does not fit the data is named. The integral is exact "
               "least squares (" +

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <filesystem>
 #include <utility>
 
 #include "sonde/engine/base/error.h"
@@ -72,9 +71,9 @@ std::optional<VectorField> reference_centres(const PhaseOptions& options, const 
 PhaseOptions oriented(PhaseOptions options, const Calibration& calibration, Run& run) {
   StatedOrientation orientation = with_orientation(std::move(options), calibration);
   if (orientation.stated)
-    run.report().add_choice("rotation", Value(orientation.options.rotation),
-                            fmt::format("degrees, stated by the file; {} finds it in the data",
-                                        setting("skip_calibration", "rotation")));
+    run.report().add_choice(
+        "rotation", Value(orientation.options.rotation),
+        fmt::format("degrees, stated by the file; {} finds it in the data", setting("skip_calibration", "rotation")));
   return std::move(orientation.options);
 }
 
@@ -117,7 +116,8 @@ void refuse_measuring(const std::string& input, LoadOptions load, const Run& run
   for (const Field& field : fields.all()) keys.push_back(field.key);
   for (const std::string& key : keys)
     if (run.given(key))
-      throw Error(ErrorKind::usage, fmt::format("{}: the centres of mass in {} were measured already", setting(key), input))
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: the centres of mass in {} were measured already", setting(key), input))
           .hint("leave it out, or give the scan");
 }
 
@@ -126,22 +126,16 @@ PhaseOptions with_settings_of(const StoredCentres& stored, PhaseOptions options,
   PhaseOptions of_file = stored.options;
   const Fields from(of_file);
   Fields to(options);
-  constexpr std::array keys = {"fit",  "min_counts",    "threshold",        "rotation", "transpose", "convention",
-                               "sign", "rotation_blur", "skip_calibration", "q_pixel"};
+  constexpr std::array keys = {"fit",        "min_counts", "threshold",     "rotation",         "transpose",
+                               "convention", "sign",       "rotation_blur", "skip_calibration", "q_pixel"};
   for (const char* key : keys)
-    if (!run.given(key)) to.assign(key, from.find(key)->value(), key, Origin::built_in);
+    if (!run.given(key)) to.assign(key, from.find(key)->value(), key, sonde::Origin::built_in);
   return options;
 }
 
 Measured stored_measurement(const std::string& input, const PhaseOptions& asked, const LoadOptions& load,
-                            std::span<const std::string> outputs, Run& run) {
+                            Run& run) {
   refuse_measuring(input, load, run);
-  for (const std::string& file : outputs) {
-    std::error_code absent;
-    if (!file.empty() && std::filesystem::equivalent(file, input, absent))
-      throw Error(ErrorKind::bad_input, file + ": is the input, which a result does not replace")
-          .hint("choose another name");
-  }
   StoredCentres stored = read_centres(input, run.host_budget());
   const PhaseOptions options = with_settings_of(stored, asked, run);
   const Calibration calibration = options.used(with_given(stored.calibration, load));
@@ -172,7 +166,7 @@ std::optional<PhaseResult> phase_of_input(const std::string& input, const PhaseO
                                           const LoadOptions& load, std::span<const std::string> outputs, Run& run) {
   options.check();
   if (is_stored(input, run)) {
-    Measured measured = stored_measurement(input, options, load, outputs, run);
+    Measured measured = stored_measurement(input, options, load, run);
     if (run.dry_run()) return std::nullopt;
     return make_reported(std::move(measured), run);
   }
