@@ -496,14 +496,155 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
 
 
 @checked
+def com(input: Text, *, output: Text | None = None, png: Text | None = None, fit: Text | None = None,
+        min_counts: SupportsFloat | None = None, threshold: Text | None = None, rotation: Text | None = None,
+        transpose: Text | None = None, convention: Literal["sonde", "py4dstem", "libertem"] | None = None,
+        sign: Literal["auto", "+", "-"] | None = None, rotation_blur: SupportsFloat | None = None,
+        skip_calibration: Text | None = None, units: Literal["px", "mrad", "1/A", "V"] | None = None,
+        q_pixel: SupportsFloat | None = None, scan_shape: Text | None = None,
+        scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
+        transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
+        ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
+        dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
+        raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+        raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
+        camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, det_bin: Text | None = None,
+        bin_mode: Literal["sum", "mean"] | None = None, edge: Literal["keep", "drop"] | None = None,
+        scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+        hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
+        on_error: Literal["fail", "zero"] | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+        memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+        config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
+    """Measure the centre of mass of each pattern, and the field of deflections.
+
+    What ``sonde stem com`` does.
+
+    The centre of mass of each pattern is the mean deflection of the beam. Frames are decoded once and not held. What is taken
+    away as its origin (fit) and how the detector is turned to the scan, as the file states it or as least curl says, is reported;
+    the field is along the axes of the scan, with its curl and divergence. Standard errors are those that the counts give. sonde
+    stem phase integrates the file.
+
+    Parameters
+    ----------
+    input : str, default ''
+        a scan, or the file of its centres of mass that sonde stem com wrote
+    output : str (FILE.h5|.nc|.npz), default ''
+        write centres of mass and the field of deflections to this file
+    png : str (FILE.png), default ''
+        draw counts, deflections, curl and divergence into this picture
+    fit : str (none|mean|plane|parabola|file:SCAN), default 'mean'
+        surface through the centres of mass that is taken away; file: a parabola through those of a vacuum scan of the same shape
+    min_counts : float in counts, default 1.0
+        positions with fewer counts are missing (at least 0, at most 1e+15)
+    threshold : str (none|COUNTS|auto) in counts, default 'none'
+        pixels with up to so many counts count as zero in centres of mass; auto: mean + 3 sigma of the pixels in the corners of the detector, for which all frames are decoded once more
+    rotation : str (DEG|auto) in degrees, default 'auto'
+        from the axes of the detector to those of the scan, clockwise on a screen; auto: what the file states, else least curl
+    transpose : str (0|1|auto), default 'auto'
+        whether rows and columns of the detector are exchanged, before the rotation; auto: what the file states, else least curl
+    convention : {'sonde', 'py4dstem', 'libertem'}, default 'sonde'
+        whose rotation and transposition are given; of libertem scan_rotation and flip_y
+    sign : {'auto', '+', '-'}, default 'auto'
+        whether the specimen is a hill (+) or a valley (-) of the phase, which decides between two rotations half a turn apart; auto: a hill, with a warning where it is not clear which
+    rotation_blur : float in steps, default 1.0
+        Gaussian on the field before the rotation is looked for; 0: none (at least 0, at most 100)
+    skip_calibration : str (STEP,...), default ''
+        steps of the calibration in the file that are not applied: pixel, transpose, rotation
+    units : {'px', 'mrad', '1/A', 'V'}, default 'px'
+        of deflections along the scan: detector pixels, mrad, 1/A, or the projected field in V
+    q_pixel : float in 1/A, default unset
+        reciprocal size of a stored detector pixel, in place of what the file states (at least 1e-09, at most 1000)
+    scan_shape : str (ROWS,COLS|auto), default 'auto'
+        scan rows and columns; one of them may be auto
+    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
+        mirror the scan
+    transpose_scan : bool, default False
+        exchange scan rows and columns
+    transpose_detector : bool, default False
+        exchange detector rows and columns
+    allow_incomplete : bool, default False
+        load a scan that ended early; missing positions are zero and marked
+    drop_extra : bool, default False
+        leave frames out that are more than the scan has positions
+    ignore_mask : bool, default False
+        do not use the pixel mask of the file
+    mask_file : str (FILE), default ''
+        further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
+    sentinel : int, default unset
+        stored value that means no data, for formats that declare none (at least 1)
+    dataset : str (PATH), default ''
+        object inside an HDF5 file or a Zarr folder
+    raw_shape : str (RY,RX,QY,QX), default ''
+        shape of a raw file
+    raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
+        element type of a raw file
+    raw_big_endian : bool, default False
+        a raw file has its most significant byte first
+    raw_offset : int or str, default 0
+        bytes before the first frame of a raw file
+    raw_gap : int or str, default 0
+        bytes after every frame of a raw file
+    preset : str (empad), default ''
+        known raw layout
+    voltage : float in kV, default unset
+        accelerating voltage (at least 1, at most 3000)
+    camera_length : float in m, default unset
+        camera length (at least 0.0001, at most 1000)
+    scan_step : float in nm, default unset
+        distance of scan positions (at least 1e-06, at most 1e+06)
+    det_bin : str (N|auto), default '1'
+        sum N x N detector pixels; auto takes the smallest bin that fits the memory
+    bin_mode : {'sum', 'mean'}, default 'sum'
+        exact sums of counts, or means over good pixels in f32
+    edge : {'keep', 'drop'}, default 'keep'
+        incomplete bins at the edge
+    scan_bin : int, default 1
+        sum N x N scan positions (at least 1, at most 4096)
+    scan_region : str (ROW0,ROW1,COL0,COL1), default ''
+        load these positions only; the last ones are exclusive
+    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
+        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
+    on_error : {'fail', 'zero'}, default 'fail'
+        a broken frame ends the load, or is zeroed and listed
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
+    """
+    return _run("stem com", input, output=output, png=png, fit=fit, min_counts=min_counts, threshold=threshold, rotation=rotation,
+                transpose=transpose, convention=convention, sign=sign, rotation_blur=rotation_blur,
+                skip_calibration=skip_calibration, units=units, q_pixel=q_pixel, scan_shape=scan_shape, scan_flip=scan_flip,
+                transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
+                drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset,
+                raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap,
+                preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, det_bin=det_bin,
+                bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, hot_pixels=hot_pixels,
+                on_error=on_error, live=live, device=device, memory=memory, threads=threads, report=report, config=config,
+                dry_run=dry_run, copy=copy, progress=progress)
+
+
+@checked
 def phase(input: Text, *, output: Text | None = None, png: Text | None = None, fit: Text | None = None,
           min_counts: SupportsFloat | None = None, threshold: Text | None = None, rotation: Text | None = None,
           transpose: Text | None = None, convention: Literal["sonde", "py4dstem", "libertem"] | None = None,
           sign: Literal["auto", "+", "-"] | None = None, rotation_blur: SupportsFloat | None = None,
-          method: Literal["dct", "fourier", "cg", "ricom"] | None = None, regularise: SupportsFloat | None = None,
-          padding: SupportsFloat | None = None, q_highpass: SupportsFloat | None = None, q_lowpass: SupportsFloat | None = None,
-          butterworth_order: SupportsIndex | None = None, weigh_counts: bool | None = None, kernel: SupportsIndex | None = None,
-          kernel_lowest: SupportsFloat | None = None, kernel_highest: SupportsFloat | None = None, normalise: bool | None = None,
+          skip_calibration: Text | None = None, method: Literal["dct", "fourier", "cg", "ricom"] | None = None,
+          regularise: SupportsFloat | None = None, padding: SupportsFloat | None = None, q_highpass: SupportsFloat | None = None,
+          q_lowpass: SupportsFloat | None = None, butterworth_order: SupportsIndex | None = None,
+          weigh_counts: bool | None = None, kernel: SupportsIndex | None = None, kernel_lowest: SupportsFloat | None = None,
+          kernel_highest: SupportsFloat | None = None, normalise: bool | None = None,
           units: Literal["rad", "cycles", "V", "px"] | None = None, q_pixel: SupportsFloat | None = None,
           scan_shape: Text | None = None, scan_flip: Literal["none", "rows", "cols", "both"] | None = None,
           transpose_scan: bool | None = None, transpose_detector: bool | None = None, allow_incomplete: bool | None = None,
@@ -523,17 +664,17 @@ def phase(input: Text, *, output: Text | None = None, png: Text | None = None, f
     What ``sonde stem phase`` does.
 
     The centre of mass of each pattern is the mean deflection of the beam, which is the gradient of the specimen's phase, averaged
-    over the probe, divided by 2 pi. Frames are decoded once and not held. The rotation of the detector to the scan is that of
-    least curl, and of the two that are half a turn apart the one that makes the specimen a hill of the phase; it is reported with
-    its standard error, and a rotation or transposition that was given and does not fit the data is named. The integral is exact
-    least squares (method="dct") unless another is asked for.
+    over the probe, divided by 2 pi. Frames are decoded once and not held. The rotation of the detector to the scan is what the
+    file states, else that of least curl, and of the two that are half a turn apart the one that makes the specimen a hill of the
+    phase; it is reported with its standard error, and a rotation or transposition that was given and does not fit the data is
+    named. The integral is exact least squares (method="dct") unless another is asked for.
 
     Results are maps over the scan with their units, and a map of the positions that count; missing ones are NaN.
 
     Parameters
     ----------
     input : str, default ''
-        a scan
+        a scan, or the file of its centres of mass that sonde stem com wrote
     output : str (FILE.h5|.nc|.npz), default ''
         write centres of mass, field and phase to this file
     png : str (FILE.png), default ''
@@ -545,15 +686,17 @@ def phase(input: Text, *, output: Text | None = None, png: Text | None = None, f
     threshold : str (none|COUNTS|auto) in counts, default 'none'
         pixels with up to so many counts count as zero in centres of mass; auto: mean + 3 sigma of the pixels in the corners of the detector, for which all frames are decoded once more
     rotation : str (DEG|auto) in degrees, default 'auto'
-        from the axes of the detector to those of the scan, clockwise on a screen; auto: least curl
+        from the axes of the detector to those of the scan, clockwise on a screen; auto: what the file states, else least curl
     transpose : str (0|1|auto), default 'auto'
-        whether rows and columns of the detector are exchanged, before the rotation; auto: least curl
+        whether rows and columns of the detector are exchanged, before the rotation; auto: what the file states, else least curl
     convention : {'sonde', 'py4dstem', 'libertem'}, default 'sonde'
         whose rotation and transposition are given; of libertem scan_rotation and flip_y
     sign : {'auto', '+', '-'}, default 'auto'
         whether the specimen is a hill (+) or a valley (-) of the phase, which decides between two rotations half a turn apart; auto: a hill, with a warning where it is not clear which
     rotation_blur : float in steps, default 1.0
         Gaussian on the field before the rotation is looked for; 0: none (at least 0, at most 100)
+    skip_calibration : str (STEP,...), default ''
+        steps of the calibration in the file that are not applied: pixel, transpose, rotation
     method : {'dct', 'fourier', 'cg', 'ricom'}, default 'dct'
         exact least squares; Fourier transforms of a padded field; least squares where positions are missing; the kernel sum of riCOM
     regularise : float in 1/A^2, default 0.0
@@ -651,10 +794,10 @@ def phase(input: Text, *, output: Text | None = None, png: Text | None = None, f
     """
     return _run("stem phase", input, output=output, png=png, fit=fit, min_counts=min_counts, threshold=threshold,
                 rotation=rotation, transpose=transpose, convention=convention, sign=sign, rotation_blur=rotation_blur,
-                method=method, regularise=regularise, padding=padding, q_highpass=q_highpass, q_lowpass=q_lowpass,
-                butterworth_order=butterworth_order, weigh_counts=weigh_counts, kernel=kernel, kernel_lowest=kernel_lowest,
-                kernel_highest=kernel_highest, normalise=normalise, units=units, q_pixel=q_pixel, scan_shape=scan_shape,
-                scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
+                skip_calibration=skip_calibration, method=method, regularise=regularise, padding=padding, q_highpass=q_highpass,
+                q_lowpass=q_lowpass, butterworth_order=butterworth_order, weigh_counts=weigh_counts, kernel=kernel,
+                kernel_lowest=kernel_lowest, kernel_highest=kernel_highest, normalise=normalise, units=units, q_pixel=q_pixel,
+                scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
                 allow_incomplete=allow_incomplete, drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file,
                 sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian,
                 raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,
@@ -668,7 +811,8 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
            centre_method: Literal["edge", "threshold", "plateau", "com", "friedel"] | None = None,
            bins: SupportsIndex | None = None, unit: Literal["auto", "px", "mrad", "1/A"] | None = None,
            inner: SupportsFloat | None = None, outer: SupportsFloat | None = None, azimuth: SupportsIndex | None = None,
-           ellipse: Text | None = None, split: Literal["none", "bbox", "full"] | None = None, scan_shape: Text | None = None,
+           ellipse: Text | None = None, skip_calibration: Text | None = None,
+           split: Literal["none", "bbox", "full"] | None = None, scan_shape: Text | None = None,
            scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
            transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
            ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
@@ -715,7 +859,9 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
     azimuth : int, default 1
         sectors of each ring, the first from the columns toward the rows; 1: whole rings (at least 1, at most 3600)
     ellipse : str (A,B,DEGREES), default ''
-        shape of a ring on the detector: semi-axes (their ratio counts) and the angle of the first one from the columns toward the rows
+        shape of a ring on the detector: semi-axes (their ratio counts) and the angle of the first one from the columns toward the rows; else as the file states it
+    skip_calibration : str (STEP,...), default ''
+        steps of the calibration in the file that are not applied: ellipse, pixel
     split : {'none', 'bbox', 'full'}, default 'full'
         how a pixel on an edge is shared: none: its centre decides; bbox: by the radii of its corners; full: by area
     scan_shape : str (ROWS,COLS|auto), default 'auto'
@@ -784,8 +930,8 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
         make an array contiguous where it is not; otherwise that is an error
     """
     return _run("stem radial", input, output=output, plot=plot, centre=centre, centre_method=centre_method, bins=bins, unit=unit,
-                inner=inner, outer=outer, azimuth=azimuth, ellipse=ellipse, split=split, scan_shape=scan_shape,
-                scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
+                inner=inner, outer=outer, azimuth=azimuth, ellipse=ellipse, skip_calibration=skip_calibration, split=split,
+                scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
                 allow_incomplete=allow_incomplete, drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file,
                 sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian,
                 raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,

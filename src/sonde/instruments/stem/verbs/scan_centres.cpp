@@ -111,7 +111,7 @@ void check_scan(const std::string& input, const PhaseOptions& options, const Loa
 /// Settings that say how centres of mass are measured do nothing to those of a file.
 void refuse_measuring(const std::string& input, LoadOptions load, const Run& run) {
   Fields fields;
-  load.describe_without({"voltage", "camera_length", "scan_step"}, fields);
+  load.describe_without({"voltage", "camera_length", "scan_step", "rotation"}, fields);
   std::vector<std::string> keys = {"min_counts", "threshold"};
   for (const Field& field : fields.all()) keys.push_back(field.key);
   for (const std::string& key : keys)
