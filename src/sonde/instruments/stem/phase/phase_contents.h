@@ -13,7 +13,7 @@ namespace sonde::stem {
 ///   com/sigma_x, com/sigma_y  their standard errors where values are counts
 ///   field/x, field/y     deflections along the scan, with their magnitude and angle (rad, from +x towards +y)
 ///   field/curl, field/divergence
-///   phase/icom           the phase; phase/complete: 0 where ricom lacks neighbours; neither of a field alone
+///   phase/icom           the phase; phase/complete: 0 where ricom lacks neighbours; neither of a field by itself
 /// and rotation/*, scale/*, threshold/*, calibration and settings, from which the same is made again
 /// (stored_centres.h). Each has the attributes units, frame ("detector" or "scan"), calibration (JSON), sonde_version
 /// and command.

@@ -15,7 +15,7 @@
 namespace sonde::stem {
 
 /// What the phase is given in. rad; cycles: rad / 2 pi; volts: the projected potential, V A; px: detector pixels times
-/// scan steps, without any calibration. A field alone is in 1/A (rad), V (volts), px, or mrad.
+/// scan steps, without any calibration. A field by itself is in 1/A (rad), V (volts), px, or mrad.
 enum class PhaseUnit { rad, cycles, volts, px, mrad };
 
 /// From which value on pixels count in a centre of mass.

@@ -97,7 +97,7 @@ TEST(PhasePage, HalfATurnExchangesHillsAndValleys) {
   EXPECT_LT(difference(page.adjust(values).contents, "phase/icom", negative), of_storage);
 }
 
-TEST(PhasePage, OfAFieldAloneTurnsIt) {
+TEST(PhasePage, OfAFieldTurnsIt) {
   const panel::ResultAdjustment page = adjustment_of_phase(
       *stored_of(phase_contents(made_with({.method = IntegralMethod::none, .units = PhaseUnit::px}), "")));
   ASSERT_EQ(page.settings.size(), 3u);

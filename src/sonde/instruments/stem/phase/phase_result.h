@@ -58,7 +58,7 @@ struct PhaseResult {
   ScanRotation rotation{};
   VectorField field{};  ///< along the scan, in units of PhaseScale::field_unit()
   CurlAndDivergence derivatives{};
-  std::vector<double> phase{};           ///< NaN where missing; of mean 0, but for ricom; empty: a field alone
+  std::vector<double> phase{};           ///< NaN where missing; of mean 0, but for ricom; empty: a field by itself
   std::vector<std::uint8_t> complete{};  ///< 0 where ricom's kernel reaches what is not there; else as valid
   Index iterations = 0;                  ///< of cg
   std::vector<std::string> warnings{};   ///< what should not be trusted, the most likely cause first

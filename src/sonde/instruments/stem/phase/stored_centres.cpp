@@ -46,7 +46,7 @@ const Value* tree_of(const StoredResult& stored, const std::string& name) {
   return text == stored.texts().end() || !text->tree.is_object() ? nullptr : &text->tree;
 }
 
-/// The settings that a file was made with: those of a phase, or of a field alone.
+/// The settings that a file was made with: those of a phase, or of a field by itself.
 std::optional<PhaseOptions> stored_options(const StoredResult& stored) {
   const Value* settings = tree_of(stored, "settings");
   if (settings == nullptr) return std::nullopt;

@@ -178,7 +178,7 @@ TEST(PhaseOptionsOfAFile, AWrongStatedRotationIsNamedFirst) {
   EXPECT_THAT(result.warnings.front(), HasSubstr("transposed scan: "));
 }
 
-TEST(FieldAlone, IsInPixelsMradOrInverseLengths) {
+TEST(FieldByItself, IsInPixelsMradOrInverseLengths) {
   PhaseOptions options = field_options();
   const PhaseResult in_px = made_of(hilly_centres(), options);
   EXPECT_TRUE(in_px.phase.empty());

@@ -18,11 +18,11 @@ enum class RadialUnit { automatic, px, mrad, inverse_angstrom };
 struct RadialOptions {
   std::string centre = "auto";  ///< "auto" or "ROW,COL" in resident (binned) pixels
   CentreMethod centre_method = CentreMethod::edge;
-  std::string ellipse;           ///< "A,B,DEGREES"; empty: as the file states it, else circles
+  std::string ellipse;             ///< "A,B,DEGREES"; empty: as the file states it, else circles
   std::string skip_calibration{};  ///< steps of the file's calibration that are not applied
-  std::optional<Index> bins;     ///< unset: one for each pixel of radius
-  double inner = 0;              ///< in the unit
-  std::optional<double> outer;   ///< in the unit; unset: as far as the detector goes
+  std::optional<Index> bins;       ///< unset: one for each pixel of radius
+  double inner = 0;                ///< in the unit
+  std::optional<double> outer;     ///< in the unit; unset: as far as the detector goes
   RadialUnit unit = RadialUnit::automatic;
   Index azimuth = 1;
   PixelSplit split = PixelSplit::full;

@@ -16,7 +16,7 @@
 namespace sonde::stem {
 namespace {
 
-/// Both verbs: a field alone is the phase with no method of integration.
+/// Both verbs: a field by itself is the phase with no method of integration.
 struct PhaseCommandOptions {
   std::string input;
   std::string output, png;
@@ -48,7 +48,7 @@ struct CentreCommandOptions : PhaseCommandOptions {
   }
 };
 
-bool field_alone(const PhaseCommandOptions& options) { return options.phase.method == IntegralMethod::none; }
+bool only_field(const PhaseCommandOptions& options) { return options.phase.method == IntegralMethod::none; }
 
 /// Everything that can be refused before a frame is read.
 void check(const PhaseCommandOptions& options, Run& run) {
@@ -64,9 +64,9 @@ void run_phase(const PhaseCommandOptions& options, Run& run) {
   const std::optional<PhaseResult> result =
       phase_of_input(options.input, options.phase, options.load, std::array{options.output, options.png}, run);
   if (!result) return;
-  run.results()[field_alone(options) ? "com" : "phase"] = result->to_value();
+  run.results()[only_field(options) ? "com" : "phase"] = result->to_value();
   const std::string command =
-      command_of(field_alone(options) ? "stem com" : "stem phase", options, run, {"output", "png"});
+      command_of(only_field(options) ? "stem com" : "stem phase", options, run, {"output", "png"});
   run.give(phase_contents(*result, command), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
   if (options.png.empty()) return;

@@ -133,8 +133,7 @@ PhaseOptions with_settings_of(const StoredCentres& stored, PhaseOptions options,
   return options;
 }
 
-Measured stored_measurement(const std::string& input, const PhaseOptions& asked, const LoadOptions& load,
-                            Run& run) {
+Measured stored_measurement(const std::string& input, const PhaseOptions& asked, const LoadOptions& load, Run& run) {
   refuse_measuring(input, load, run);
   StoredCentres stored = read_centres(input, run.host_budget());
   const PhaseOptions options = with_settings_of(stored, asked, run);
