@@ -32,23 +32,35 @@ Array shared(const std::shared_ptr<const EventList>& list, const std::vector<T>&
 
 }  // namespace
 
-Contents event_contents(std::shared_ptr<const EventList> list, const std::string& command) {
+Contents event_contents(EventArrays list, const std::string& command) {
   Contents contents;
   contents.attribute("schema", std::string(event_schema));
   const auto two = [](Index a, Index b) { return std::vector<double>{static_cast<double>(a), static_cast<double>(b)}; };
-  contents.attribute("events/scan_shape", two(list->scan_rows, list->scan_cols));
-  contents.attribute("events/frame_shape", two(list->rows, list->cols));
-  contents.attribute("events/parameters", list->parameters);
+  contents.attribute("events/scan_shape", two(list.scan_rows, list.scan_cols));
+  contents.attribute("events/frame_shape", two(list.rows, list.cols));
+  contents.attribute("events/parameters", list.parameters);
   const auto add = [&](const std::string& name, const char* axis, Array values, const char* frame) {
     Contents::Variable& variable = contents.add("events/" + name, {axis}, std::move(values));
     variable.attributes.emplace_back("frame", std::string(frame));
     variable.attributes.emplace_back("sonde_version", std::string(build_info().version));
     variable.attributes.emplace_back("command", command);
   };
-  add("offsets", "position or end", shared(list, list->offsets), "scan");
-  add("index", "event", shared(list, list->index), "detector");
-  add("frames", "position", shared(list, list->frames), "scan");
+  add("offsets", "position or end", std::move(list.offsets), "scan");
+  add("index", "event", std::move(list.index), "detector");
+  add("frames", "position", std::move(list.frames), "scan");
   return contents;
+}
+
+Contents event_contents(std::shared_ptr<const EventList> list, const std::string& command) {
+  return event_contents({.scan_rows = list->scan_rows,
+                         .scan_cols = list->scan_cols,
+                         .rows = list->rows,
+                         .cols = list->cols,
+                         .offsets = shared(list, list->offsets),
+                         .index = shared(list, list->index),
+                         .frames = shared(list, list->frames),
+                         .parameters = list->parameters},
+                        command);
 }
 
 bool is_event_file(const std::string& path) {
