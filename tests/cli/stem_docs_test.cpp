@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sonde/instruments/stem/timepix/test_words.h"
 #include "sonde/instruments/stem/view/page.h"
 #include "sonde/instruments/stem/view/test_client.h"
 #include "tests/cli/stem.h"
@@ -56,6 +57,22 @@ std::pair<std::string, bool> shell(const std::string& folder, const std::string&
   return {output, WIFEXITED(status) && WEXITSTATUS(status) == 0};
 }
 
+/// 12 lines of 16 positions of 2 us with a flyback of 8 us; an electron of two hits every 0.4 us.
+void save_hits(const std::string& path) {
+  using namespace stem::testing;
+  std::vector<std::uint64_t> words;
+  for (int row = 0; row < 12; ++row) {
+    words.push_back(edge_word((1000 + 40 * row) * fine_us));
+    for (int i = 0; i < 100; ++i)
+      for (int hit = 0; hit < 2; ++hit)
+        words.push_back(hit_word(
+            {(1000 + 40 * row) * ticks_us + 256 * i + hit, (row * 17 + i * 5) % 250 + hit, (i * 29) % 256, 30 - hit}));
+  }
+  WordFile file;
+  file.words(words, 270);
+  file.save(path);
+}
+
 /// What a person saved in the viewer of `master`: a bright-field image.
 void save_state(const std::string& master, const std::string& path) {
   const panel::Page page = stem::make_page({master}, {}, Budget(std::size_t{1} << 30, "test"));
@@ -73,6 +90,7 @@ TEST(UserGuide, EveryCommandOfStemRuns) {
     testing::make_small_scan(folder, std::string("FOLDER/") + tilt);
   // What else a reader has.
   std::ofstream(folder.file("Au.cif")) << gold;
+  save_hits(folder.file("in.tpx3"));
   ASSERT_TRUE(shell(folder.path().string(), testing::program() + " stem simulate vacuum_master.h5 --sample vacuum "
                                                                  "--scan-shape 4,4 --no-truth --quiet")
                   .second);

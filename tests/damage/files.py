@@ -8,9 +8,13 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import sys
 
 import h5py
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
+from timepix_words import line_scan  # noqa: E402
 
 SHARED = "stem/other"
 
@@ -41,7 +45,7 @@ class Maker:
 
     def make(self) -> list[Sample]:
         """Samples of the instruments that the program has."""
-        groups = {"stem": (self._detector_files, self._plain_arrays, self._foreign_scans), "ptycho": (self._ptychography,),
+        groups = {"stem": (self._detector_files, self._plain_arrays, self._hits, self._foreign_scans), "ptycho": (self._ptychography,),
                   "neoclassical": (self._transport, self._reports),
                   "maxwell": (self._radar, self._radar_frames, self._radar_lines, self._radar_inversion),
                   "separate": (self._networks, self._audio, self._drums)}
@@ -123,6 +127,15 @@ class Maker:
         np.save(folder / "scan.npy", counts.astype("u2"))
         np.save(folder / "mask.npy", (counts[0, 0] > 6).astype("u1"))
         self._add(folder, ["mask.npy"], ("stem load scan.npy --mask-file mask.npy",))
+
+    def _hits(self) -> None:
+        folder = self._folder("timepix")
+        (folder / "hits.tpx3").write_bytes(line_scan(4, 5, 2560, 60, late=2000)[0])
+        (folder / "chips.toml").write_text("[[chip]]\nnumber = 0\nquarter_turns = 1\n[[chip]]\nnumber = 1\nx = 256\n")
+        words = "stem events hits.tpx3 --dwell 4us --scan-shape 4x5 --memory 200M"
+        self._add(folder, ["hits.tpx3", "chips.toml"], (
+            f"{words} -o out.h5 --chips chips.toml", f"{words} -o out.npz --chips chips.toml --damage skip --cluster-time 0",
+            f"{words} --png out.png --damage skip --chips chips.toml --lines none --start hit"))
 
     def _foreign_scans(self) -> None:
         for name, path, more in (

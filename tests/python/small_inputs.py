@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 
 import sonde
+import timepix_words
 from test_neoclassical_database import write_database
 from test_strain import draw
 
@@ -241,6 +242,14 @@ def gold(folder):
         group["intensity"] = np.tile(np.concatenate([[1], made["spot/intensity"]]), 6).astype("f4")
 
 
+def hits(folder):
+    """A scan of 5 x 7 positions of 40 us with edges before its lines, as it is, cut off, and on a chip that is turned."""
+    data, _, _ = timepix_words.line_scan(5, 7, 40 * 640, 1200)
+    (folder / "hits.tpx3").write_bytes(data)
+    (folder / "cut.tpx3").write_bytes(data[:-40])
+    (folder / "turned.toml").write_text("[[chip]]\nnumber = 0\nquarter_turns = 1\n")
+
+
 def make(folder):
     """Names and paths of all inputs."""
     scan = folder / "scan_master.h5"
@@ -313,6 +322,7 @@ def make(folder):
     sonde.run("neoclassical scan", folder / "transport.toml", output=folder / "transport_scan.nc")
     radar(folder)
     gold(folder)
+    hits(folder)
     (folder / "config.toml").write_text("threads = 1\n")
     (folder / "profiles.toml").write_text("[profiles]\nn0 = 1e20\nT0 = 2000\n")
     write_database(folder / "Dij.h5")

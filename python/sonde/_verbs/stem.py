@@ -1333,6 +1333,76 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
 
 
 @checked
+def events(input: Text, *, output: Text | None = None, png: Text | None = None, dwell: Text | None = None,
+           scan_shape: Text | None = None, lines: Literal["auto", "none", "tdc1", "tdc2"] | None = None,
+           start: Literal["auto", "hit", "tdc1", "tdc2"] | None = None, edge: Literal["rise", "fall"] | None = None,
+           delay: Text | None = None, cluster_time: Text | None = None, reorder_time: Text | None = None,
+           chips: Text | None = None, damage: Literal["stop", "skip"] | None = None, live: SupportsIndex | None = None,
+           device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+           report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+    """Find the electrons of each scan position in the raw data of a Timepix3 detector.
+
+    What ``sonde stem events`` does.
+
+    Reads the words of a TPX3 file (pixel, time and time over threshold of each hit, edges of the TDC) on one clock without wraps,
+    joins hits of pixels that touch into electrons, and gives each electron the position at which the probe was. What the file
+    does not say are dwell and scan_shape; that the edges of an input of the TDC begin the lines of the scan is seen from their
+    distance.
+
+    The file is read once, in blocks: memory does not depend on its size. The result is a list of pixels for each position.
+    Electrons before and after the scan and in flybacks are counted, and a dwell or a scan shape that does not fit the file is
+    named.
+
+    Parameters
+    ----------
+    input : str (FILE.tpx3), default ''
+        raw data of a Timepix3 detector
+    output : str (FILE.h5|.nc|.npz), default ''
+        write the electrons of each position to this file
+    png : str (FILE.png), default ''
+        draw the sum of all patterns and the electrons of each position
+    dwell : str (TIME), default ''
+        time at a scan position: 1us, 500ns, 0.01ms; without a unit in seconds
+    scan_shape : str (ROWSxCOLS), default ''
+        scan positions
+    lines : {'auto', 'none', 'tdc1', 'tdc2'}, default 'auto'
+        input of the TDC whose edges begin the lines of the scan; none: the scan runs without a break; auto: the input whose edges are one to three lines apart, if there is one
+    start : {'auto', 'hit', 'tdc1', 'tdc2'}, default 'auto'
+        where a scan without line edges begins: at the first hit or the first edge; auto: at the first edge of tdc1, else of tdc2, else at the first hit
+    edge : {'rise', 'fall'}, default 'rise'
+        which edges of the TDC count
+    delay : str (TIME), default '0s'
+        from that start, or that of each line, to the first position; it may be negative
+    cluster_time : str (TIME), default '100ns'
+        hits of pixels that touch are one electron when they are at most so far apart; 0: every hit is one
+    reorder_time : str (TIME), default '1ms'
+        how far hits of the file may be out of order
+    chips : str (FILE.toml), default ''
+        where the chips of a detector are: a table [[chip]] for each, with number, x, y, quarter_turns and flip; unset: chip 0, 256 x 256 pixels
+    damage : {'stop', 'skip'}, default 'stop'
+        at a place where no chunk begins, or a chunk that is cut off: an error, or leave it out and count it
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    """
+    return _run("stem events", input, output=output, png=png, dwell=dwell, scan_shape=scan_shape, lines=lines, start=start,
+                edge=edge, delay=delay, cluster_time=cluster_time, reorder_time=reorder_time, chips=chips, damage=damage,
+                live=live, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
+                progress=progress)
+
+
+@checked
 def convert(input: Text, target: Text | None = None, *, output: Text | None = None, scan_shape: Text | None = None,
             scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
             transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,

@@ -8,11 +8,12 @@ sonde_cli_test(stem_damage)
 sonde_cli_test(stem_settings)
 sonde_cli_test(stem_formats)
 sonde_cli_test(stem_results)
+sonde_cli_test(stem_events)
 if(NOT SONDE_SANITIZE) # what the guide's commands do, the other tests do too
   sonde_cli_test(stem_docs)
 endif()
 
-foreach(file load formats images outputs deflection imager lifetime exchange errors threads series package view docs foreign map phase radial bragg strain crystal orient)
+foreach(file load formats images outputs deflection imager lifetime exchange errors threads series package view docs foreign map phase radial bragg strain crystal orient events)
   sonde_python_test(${file})
 endforeach()
 

@@ -14,8 +14,8 @@ namespace sonde::stem {
 /// to a second before it. So a gap without any word may be a second shorter than the longest period of the counters
 /// that come after it: 25.8 s for hits, 106 s for edges, 81 days for global time.
 ///
-/// Time is that of the first word: where hits come first, the first 26.8 s are counted from 0. One damaged word does not
-/// move the clock: a jump of more than a second needs a second word that agrees with it.
+/// Time is that of the first word: where hits come first, the first 26.8 s are counted from 0. One damaged word does
+/// not move the clock: a jump of more than a second needs a second word that agrees with it.
 class WrapClock {
  public:
   /// A second: how far words may be out of order, and how near two words must be to agree.
@@ -29,7 +29,7 @@ class WrapClock {
     if (!started_) start(static_cast<Ticks>(stored));
     const Ticks time = unwrapped<hit_bits>(latest_, stored, 0);
     if (time - latest_ >= slack) return far<hit_bits>(time, stored, 0, Proposer::hit);
-    latest_ = std::max(latest_, time);
+    advance(time);
     if (proposer_ == Proposer::hit) proposer_ = Proposer::none;
     return time;
   }
@@ -67,7 +67,7 @@ class WrapClock {
       const Ticks near = unwrapped<bits>(proposed_, stored, shift);
       if (near - proposed_ < slack && near < end_of_time) {
         proposer_ = Proposer::none;
-        latest_ = std::max(near, proposed_);
+        advance(std::max(near, proposed_));
         return near;
       }
     }
@@ -82,9 +82,10 @@ class WrapClock {
     if (!shift) shift = static_cast<Ticks>(stored) - unwrapped<hit_bits>(latest_, stored, 0);
     const Ticks time = unwrapped<bits>(latest_, stored, *shift);
     if (time - latest_ >= slack) return far<bits>(time, stored, *shift, Proposer::other);
-    latest_ = std::max(latest_, time);
+    advance(time);
     return time;
   }
+  void advance(Ticks time) { latest_ = std::clamp(time, latest_, end_of_time); }
 
   bool started_ = false;
   Ticks latest_ = 0;

@@ -105,10 +105,12 @@ TEST(WrapClock, OneDamagedWordDoesNotMoveTheClock) {
     WrapClock clock;
     Ticks time = 10 * second;
     for (int i = 0; i < 5; ++i) EXPECT_EQ(hit(clock, time += 1000), time);
-    (void)clock.hit(random() & ((std::uint64_t{1} << 34) - 1));
-    if (trial % 2 == 0) (void)clock.edge(random() & ((std::uint64_t{1} << 36) - 1));
+    if (trial % 2 == 0)
+      (void)clock.hit(random() & ((std::uint64_t{1} << 34) - 1));
+    else
+      (void)clock.edge(random() & ((std::uint64_t{1} << 36) - 1));
     if (clock.latest() - time > second) ADD_FAILURE() << trial;
-    if (clock.latest() > time) continue;  // a damaged time within the next second cannot be told from a good one
+    if (clock.latest() > time) continue;  // a damaged time within the next second looks like a good one
     for (int i = 0; i < 5; ++i) EXPECT_EQ(hit(clock, time += 1000), time);
   }
 }
@@ -123,7 +125,7 @@ TEST(WrapClock, AnyWordsKeepTimeWithinItsLimits) {
     if (kind == 1) (void)clock.edge(word & ((std::uint64_t{1} << 36) - 1));
     if (kind == 2) clock.global_low(word & 0xffffffff);
     if (kind == 3) clock.global_high(word & 0xffff);
-    ASSERT_LE(clock.latest(), (Ticks{1} << 57) + second);
+    ASSERT_LE(clock.latest(), Ticks{1} << 57);
   }
 }
 

@@ -60,7 +60,7 @@ void Clusterer::take(std::span<const Hit> hits) {
             own = own == fresh ? root : joined(own, root);
         }
       above[stride_ + 1] = {hit.time, own};
-      if (cut && own == fresh) ++cut_;
+      if (cut) ++cut_;
     }
     if (own == fresh) nodes_.push_back({.parent = own, .first = hit.time});
     Node& mine = node(own);
@@ -78,11 +78,12 @@ void Clusterer::give(Ticks now, std::vector<Electron>& electrons) {
   for (; given < nodes_.size(); ++given) {
     const Node& mine = nodes_[given];
     if (mine.parent != first_id_ + static_cast<std::uint32_t>(given)) continue;  // counted in an older one
-    if (now - mine.last <= window_ && window_ > 0) break;
+    if (mine.last >= now - window_ && window_ > 0) break;
     const auto nearest = [&](std::uint64_t sum) { return (2 * sum + mine.weight) / (2 * mine.weight); };
-    electrons.push_back({mine.first, static_cast<std::uint32_t>(nearest(mine.by_row) * static_cast<std::uint64_t>(cols_) +
-                                                               nearest(mine.by_col)),
-                         mine.hits});
+    electrons.push_back(
+        {mine.first,
+         static_cast<std::uint32_t>(nearest(mine.by_row) * static_cast<std::uint64_t>(cols_) + nearest(mine.by_col)),
+         mine.hits});
   }
   nodes_.erase(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(given));
   first_id_ += static_cast<std::uint32_t>(given);

@@ -39,7 +39,7 @@ class Clusterer {
   /// still grow. Appended.
   void give(Ticks now, std::vector<Electron>& electrons);
 
-  /// Electrons that were cut.
+  /// Hits that were kept from an electron that would have lasted longer.
   [[nodiscard]] std::uint64_t cut() const { return cut_; }
 
  private:

@@ -15,14 +15,14 @@ namespace sonde::stem {
 namespace {
 
 constexpr double longest_s = 1e6;
-constexpr Index most_side = Index{1} << 24;         // as in a file of events
+constexpr Index most_side = Index{1} << 24;  // as in a file of events
 constexpr Index most_positions = Index{1} << 32;
 
 struct TimeUnit {
   std::string_view name;
-  double s;
+  double per_s;  // a power of ten, so that a quotient is the number that was written
 };
-constexpr std::array<TimeUnit, 4> time_units{{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
+constexpr std::array<TimeUnit, 4> time_units{{{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}}};
 
 std::pair<Index, Index> parse_positions(std::string_view text, std::string_view where) {
   std::string even(text);
@@ -38,8 +38,8 @@ std::pair<Index, Index> parse_positions(std::string_view text, std::string_view 
   }
   if (!whole || sides[0] * sides[1] > most_positions)
     throw Error(ErrorKind::usage,
-                fmt::format("{}: \"{}\"; expected ROWSxCOLS, two whole numbers above 0 with a product up to 2^32", where,
-                            text));
+                fmt::format("{}: \"{}\"; expected ROWSxCOLS, two whole numbers above 0 with a product up to 2^32",
+                            where, text));
   return {sides[0], sides[1]};
 }
 
@@ -54,8 +54,7 @@ double above_zero(std::string_view text, std::string_view where) {
 double not_below_zero(std::string_view text, std::string_view where, double most) {
   const double s = parse_duration(text, where);
   if (s < 0 || s > most)
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: \"{}\"; expected 0 to {}", where, text, format_seconds(most)));
+    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\"; expected 0 to {}", where, text, format_seconds(most)));
   return s;
 }
 
@@ -82,14 +81,14 @@ double parse_duration(std::string_view text, std::string_view where) {
   double number = 0;
   const auto [end, problem] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), number);
   const std::string_view unit = trim(trimmed.substr(static_cast<std::size_t>(end - trimmed.data())));
-  double scale = unit.empty() ? 1 : 0;
+  double per_s = unit.empty() ? 1 : 0;
   for (const TimeUnit& one : time_units)
-    if (unit == one.name) scale = one.s;
-  if (problem != std::errc() || scale == 0 || !(std::abs(number * scale) <= longest_s))
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: \"{}\"; expected a time such as 1us, 500ns or 0.01ms (without a unit: seconds)", where,
-                            text));
-  return number * scale;
+    if (unit == one.name) per_s = one.per_s;
+  if (problem != std::errc() || per_s == 0 || !(std::abs(number / per_s) <= longest_s))
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: \"{}\"; expected a time such as 1us, 500ns or 0.01ms (without a unit: seconds)", where, text));
+  return number / per_s;
 }
 
 void TimepixOptions::describe(Fields& fields) {
@@ -98,22 +97,20 @@ void TimepixOptions::describe(Fields& fields) {
              {.help = "time at a scan position: 1us, 500ns, 0.01ms; without a unit in seconds",
               .metavar = "TIME",
               .check = check_dwell});
-  fields.add("scan_shape", scan_shape,
-             {.help = "scan positions", .metavar = "ROWSxCOLS", .check = check_positions});
-  fields.choice("lines", lines,
-                {{"auto", LineTrigger::automatic},
-                 {"none", LineTrigger::none},
-                 {"tdc1", LineTrigger::tdc1},
-                 {"tdc2", LineTrigger::tdc2}},
-                {.help = "input of the TDC whose edges begin the lines of the scan; none: the scan runs without a break; "
-                         "auto: the input whose edges are one to three lines apart, if there is one"});
-  fields.choice("start", start,
-                {{"auto", ScanStart::automatic},
-                 {"hit", ScanStart::hit},
-                 {"tdc1", ScanStart::tdc1},
-                 {"tdc2", ScanStart::tdc2}},
-                {.help = "where a scan without line edges begins: at the first hit or the first edge; auto: at the "
-                         "first edge of tdc1, else of tdc2, else at the first hit"});
+  fields.add("scan_shape", scan_shape, {.help = "scan positions", .metavar = "ROWSxCOLS", .check = check_positions});
+  fields.choice(
+      "lines", lines,
+      {{"auto", LineTrigger::automatic},
+       {"none", LineTrigger::none},
+       {"tdc1", LineTrigger::tdc1},
+       {"tdc2", LineTrigger::tdc2}},
+      {.help = "input of the TDC whose edges begin the lines of the scan; none: the scan runs without a break; "
+               "auto: the input whose edges are one to three lines apart, if there is one"});
+  fields.choice(
+      "start", start,
+      {{"auto", ScanStart::automatic}, {"hit", ScanStart::hit}, {"tdc1", ScanStart::tdc1}, {"tdc2", ScanStart::tdc2}},
+      {.help = "where a scan without line edges begins: at the first hit or the first edge; auto: at the "
+               "first edge of tdc1, else of tdc2, else at the first hit"});
   fields.choice("edge", edge, {{"rise", Slope::rise}, {"fall", Slope::fall}}, {.help = "which edges of the TDC count"});
   fields.add("delay", delay,
              {.help = "from that start, or that of each line, to the first position; it may be negative",
@@ -121,8 +118,8 @@ void TimepixOptions::describe(Fields& fields) {
               .check = check_delay});
   fields.heading("Electrons");
   fields.add("cluster_time", cluster_time,
-             {.help = "hits of pixels that touch are one electron when they are no further apart than this; 0: every "
-                      "hit is one",
+             {.help = "hits of pixels that touch are one electron when they are at most so far apart; 0: every hit "
+                      "is one",
               .metavar = "TIME",
               .check = check_cluster});
   fields.heading("The file");
@@ -141,12 +138,14 @@ void TimepixOptions::describe(Fields& fields) {
 void TimepixOptions::check() const {
   Problems problems;
   if (dwell.empty())
-    problems.add(Error(ErrorKind::usage, "no dwell time was given; a file of hits does not say how long the probe was at "
-                                         "a position")
+    problems.add(Error(ErrorKind::usage,
+                       "no dwell time was given; a file of hits does not say how long the probe was at "
+                       "a position")
                      .hint("give " + setting("dwell", "TIME")));
   if (scan_shape.empty())
-    problems.add(Error(ErrorKind::usage, "no scan shape was given; a file of hits does not say how many positions there "
-                                         "were")
+    problems.add(Error(ErrorKind::usage,
+                       "no scan shape was given; a file of hits does not say how many positions there "
+                       "were")
                      .hint("give " + setting("scan_shape", "ROWSxCOLS")));
   problems.throw_if_any("the scan is not described");
   (void)dwell_s();
@@ -154,7 +153,9 @@ void TimepixOptions::check() const {
 }
 
 double TimepixOptions::dwell_s() const { return above_zero(dwell, setting("dwell")); }
-std::pair<Index, Index> TimepixOptions::scan_asked() const { return parse_positions(scan_shape, setting("scan_shape")); }
+std::pair<Index, Index> TimepixOptions::scan_asked() const {
+  return parse_positions(scan_shape, setting("scan_shape"));
+}
 double TimepixOptions::delay_s() const { return parse_duration(delay, setting("delay")); }
 double TimepixOptions::cluster_s() const {
   return not_below_zero(cluster_time, setting("cluster_time"), longest_cluster_s);

@@ -42,24 +42,28 @@ void warn_of_lines(const TimepixEvents& events, const TimepixOptions& options, s
   const auto rows = static_cast<std::uint64_t>(events.scan_rows);
   // One more may end the last line.
   if (events.trigger_edges < rows)
-    warnings.push_back(fmt::format("the file has {} {} for {} lines of the scan: {} is wrong, or the file holds a part "
-                                   "of the scan",
-                                   events.trigger_edges, edges, rows, setting("scan_shape")));
+    warnings.push_back(
+        fmt::format("the file has {} {} for {} lines of the scan: {} is wrong, or the file holds a part "
+                    "of the scan",
+                    events.trigger_edges, edges, rows, setting("scan_shape")));
   if (events.trigger_edges > rows + 1)
-    warnings.push_back(fmt::format("the file has {} {} for {} lines of the scan: {} is wrong, or the file holds several "
-                                   "scans, of which the first counts",
-                                   events.trigger_edges, edges, rows, setting("scan_shape")));
+    warnings.push_back(
+        fmt::format("the file has {} {} for {} lines of the scan: {} is wrong, or the file holds several "
+                    "scans, of which the first counts",
+                    events.trigger_edges, edges, rows, setting("scan_shape")));
   if (events.trigger_edges > 1 && events.line_s < shortest_line * asked.line_s)
-    warnings.push_back(fmt::format("{} are {} apart, but {} positions of {} take {}: {} is wrong; the last {} columns "
-                                   "are empty",
-                                   edges, format_seconds(events.line_s), events.scan_cols,
-                                   format_seconds(options.dwell_s()), format_seconds(asked.line_s), dwell_or_shape(),
-                                   events.scan_cols - static_cast<Index>(events.line_s / options.dwell_s())));
+    warnings.push_back(
+        fmt::format("{} are {} apart, but {} positions of {} take {}: {} is wrong; the last {} columns "
+                    "are empty",
+                    edges, format_seconds(events.line_s), events.scan_cols, format_seconds(options.dwell_s()),
+                    format_seconds(asked.line_s), dwell_or_shape(),
+                    events.scan_cols - static_cast<Index>(events.line_s / options.dwell_s())));
   if (events.line_s > longest_line * asked.line_s)
-    warnings.push_back(fmt::format("{} are {} apart, but {} positions of {} take only {}: {} is wrong, or more than "
-                                   "half of the time is flyback",
-                                   edges, format_seconds(events.line_s), events.scan_cols,
-                                   format_seconds(options.dwell_s()), format_seconds(asked.line_s), dwell_or_shape()));
+    warnings.push_back(
+        fmt::format("{} are {} apart, but {} positions of {} take only {}: {} is wrong, or more than "
+                    "half of the time is flyback",
+                    edges, format_seconds(events.line_s), events.scan_cols, format_seconds(options.dwell_s()),
+                    format_seconds(asked.line_s), dwell_or_shape()));
 }
 
 void warn_of_steady_scan(const TimepixEvents& events, const TimepixOptions& options,
@@ -73,48 +77,52 @@ void warn_of_steady_scan(const TimepixEvents& events, const TimepixOptions& opti
     return;
   }
   if (edges && !about(events.line_s, asked.line_s)) {
-    warnings.push_back(fmt::format("{} are {} apart, but a line of {} positions of {} takes {}: {} is wrong, unless "
-                                   "these edges mark something else",
-                                   name_of(*events.timing.channel), format_seconds(events.line_s), events.scan_cols,
-                                   format_seconds(options.dwell_s()), format_seconds(asked.line_s), dwell_or_shape()));
+    warnings.push_back(
+        fmt::format("{} are {} apart, but a line of {} positions of {} takes {}: {} is wrong, unless "
+                    "these edges mark something else",
+                    name_of(*events.timing.channel), format_seconds(events.line_s), events.scan_cols,
+                    format_seconds(options.dwell_s()), format_seconds(asked.line_s), dwell_or_shape()));
     return;
   }
   if (events.after_start_s > (2 - shortest_line) * asked.scan_s)
-    warnings.push_back(fmt::format("the file goes on for {} after the start of the scan, but {} x {} positions of {} take "
-                                   "{}: {} is wrong, or the file holds more than the scan",
-                                   format_seconds(events.after_start_s), events.scan_rows, events.scan_cols,
-                                   format_seconds(options.dwell_s()), format_seconds(asked.scan_s), dwell_or_shape()));
+    warnings.push_back(
+        fmt::format("the file continues for {} after the start of the scan, but {} x {} positions of {} take "
+                    "{}: {} is wrong, or the file holds more than the scan",
+                    format_seconds(events.after_start_s), events.scan_rows, events.scan_cols,
+                    format_seconds(options.dwell_s()), format_seconds(asked.scan_s), dwell_or_shape()));
   if (events.after_start_s < shortest_line * asked.scan_s)
-    warnings.push_back(fmt::format("the file ends {} after the start of the scan, but {} x {} positions of {} take {}: "
-                                   "{} is wrong, or the file holds a part of the scan",
-                                   format_seconds(std::max(0.0, events.after_start_s)), events.scan_rows,
-                                   events.scan_cols, format_seconds(options.dwell_s()), format_seconds(asked.scan_s),
-                                   dwell_or_shape()));
+    warnings.push_back(
+        fmt::format("the file ends {} after the start of the scan, but {} x {} positions of {} take {}: "
+                    "{} is wrong, or the file holds a part of the scan",
+                    format_seconds(std::max(0.0, events.after_start_s)), events.scan_rows, events.scan_cols,
+                    format_seconds(options.dwell_s()), format_seconds(asked.scan_s), dwell_or_shape()));
 }
 
 void warn_of_file(const TimepixEvents& events, const TimepixOptions& options, std::vector<std::string>& warnings) {
   const PacketCounts& packets = events.packets;
   if (events.late_hits > 0 || events.late_edges > 0)
-    warnings.push_back(fmt::format("{} hits and {} edges came more than {} after later ones and are left out; give a "
-                                   "larger {}",
-                                   events.late_hits, events.late_edges, format_seconds(options.reorder_s()),
-                                   setting("reorder_time")));
+    warnings.push_back(
+        fmt::format("{} hits and {} edges came more than {} after later ones and are left out; give a "
+                    "larger {}",
+                    events.late_hits, events.late_edges, format_seconds(options.reorder_s()), setting("reorder_time")));
   if (packets.damaged_places > 0)
-    warnings.push_back(fmt::format("the file is damaged at {} places: {} bytes are left out", packets.damaged_places,
-                                   packets.skipped_bytes));
+    warnings.push_back(fmt::format("the file is damaged or cut off at {} places: {} bytes are left out",
+                                   packets.damaged_places, packets.skipped_bytes));
   if (events.stray_hits > 0)
-    warnings.push_back(fmt::format("{} hits are seconds away from all others: damaged, and left out", events.stray_hits));
+    warnings.push_back(
+        fmt::format("{} hits are seconds away from all others: damaged, and left out", events.stray_hits));
   if (packets.integrated > 0)
-    warnings.push_back(fmt::format("{} hits are sums of time over threshold without a time of their own (type 0xa), and "
-                                   "are left out",
-                                   packets.integrated));
+    warnings.push_back(
+        fmt::format("{} hits are sums of time over threshold without a time of their own (type 0xa), and "
+                    "are left out",
+                    packets.integrated));
   std::vector<std::string> unknown;
   for (const auto& [type, count] : packets.unknown) unknown.push_back(fmt::format("{} of type 0x{:x}", count, type));
   if (packets.other_edges > 0) unknown.push_back(fmt::format("{} edges of unknown inputs", packets.other_edges));
   if (!unknown.empty()) warnings.push_back("unknown words are left out: " + join_words(unknown));
   if (packets.bad_fine > 0)
-    warnings.push_back(fmt::format("{} edges have a fine time that is none of 0 to 12: it is left out",
-                                   packets.bad_fine));
+    warnings.push_back(
+        fmt::format("{} edges have a fine time that is none of 0 to 12: it is left out", packets.bad_fine));
 }
 
 }  // namespace
@@ -146,12 +154,14 @@ std::vector<std::string> warnings_of(const TimepixEvents& events, const TimepixO
   if (events.placed() == 0) warnings.push_back("no electron is within the scan");
   warn_of_file(events, options, warnings);
   if (const double overlap = overlap_by_chance(events, options.cluster_s()); overlap > notable_overlap)
-    warnings.push_back(fmt::format("{} of the electrons or more overlap another one by chance, and count once with it; "
-                                   "give a smaller {}, or less current",
-                                   percent(overlap), setting("cluster_time")));
-  if (share(events.cut, events.electrons) > notable_cut)
-    warnings.push_back(fmt::format("{} electrons last longer than {} times {} and are cut: pixels that never rest",
-                                   events.cut, Clusterer::longest_windows, setting("cluster_time")));
+    warnings.push_back(
+        fmt::format("{} of the electrons or more overlap another one by chance, and count once with it; "
+                    "give a smaller {}, or less current",
+                    percent(overlap), setting("cluster_time")));
+  if (share(events.cut, events.packets.hits) > notable_cut)
+    warnings.push_back(fmt::format(
+        "{} hits would make electrons last longer than {} times {} and begin others: pixels that never rest",
+        events.cut, Clusterer::longest_windows, setting("cluster_time")));
   return warnings;
 }
 
@@ -162,8 +172,8 @@ std::vector<std::string> lines_of(const TimepixEvents& events, const TimepixOpti
                               format_seconds(events.duration_s),
                               events.duration_s > 0 ? static_cast<double>(packets.hits) / events.duration_s / 1e6 : 0,
                               packets.chunks, packets.of_chip.size(), packets.of_chip.size() == 1 ? "" : "s"));
-  const std::string shape = fmt::format("{} x {} positions of {}", events.scan_rows, events.scan_cols,
-                                        format_seconds(options.dwell_s()));
+  const std::string shape =
+      fmt::format("{} x {} positions of {}", events.scan_rows, events.scan_cols, format_seconds(options.dwell_s()));
   const std::string edges = events.timing.channel ? name_of(*events.timing.channel) : "";
   if (events.timing.by_lines)
     lines.push_back(fmt::format("scan      {}; lines begin at the {} {}: {}", shape, events.trigger_edges, edges,
@@ -173,20 +183,20 @@ std::vector<std::string> lines_of(const TimepixEvents& events, const TimepixOpti
                                 events.timing.channel ? "of the " + edges : "hit", events.timing.because));
   const double per_position =
       events.reached > 0 ? static_cast<double>(events.placed()) / static_cast<double>(events.reached) : 0;
-  const std::string how = options.cluster_s() > 0 ? "hits of pixels that touch, within " +
-                                                        format_seconds(options.cluster_s()) + ", are one"
-                                                  : "every hit is one";
+  const std::string how = options.cluster_s() > 0
+                              ? "hits of pixels that touch, within " + format_seconds(options.cluster_s()) + ", are one"
+                              : "every hit is one";
   lines.push_back(fmt::format("electrons {} of {} hits ({:.3g} hits each: {}); {} in the scan, {:.4g} a position",
                               events.electrons, packets.hits - events.late_hits - events.stray_hits,
                               share(packets.hits - events.late_hits - events.stray_hits, events.electrons), how,
                               events.placed(), per_position));
-  lines.push_back(fmt::format("outside   {} electrons before the scan, {} in flybacks, {} after the scan", events.before,
-                              events.flyback, events.after));
-  lines.push_back(fmt::format("order     {} of the hits came after later ones, by {} at most; {} too late",
-                              percent(share(packets.out_of_order, packets.hits)),
-                              format_seconds(static_cast<double>(packets.most_out_of_order) /
-                                             static_cast<double>(ticks_per_s)),
-                              events.late_hits));
+  lines.push_back(fmt::format("outside   {} electrons before the scan, {} in flybacks, {} after the scan",
+                              events.before, events.flyback, events.after));
+  lines.push_back(
+      fmt::format("order     {} of the hits came after later ones, by {} at most; {} too late",
+                  percent(share(packets.out_of_order, packets.hits)),
+                  format_seconds(static_cast<double>(packets.most_out_of_order) / static_cast<double>(ticks_per_s)),
+                  events.late_hits));
   return lines;
 }
 
@@ -208,8 +218,7 @@ Value value_of(const TimepixEvents& events, const TimepixOptions& options) {
   hits["count"] = packets.hits;
   hits["duration_s"] = events.duration_s;
   hits["out_of_order"] = packets.out_of_order;
-  hits["most_out_of_order_s"] =
-      static_cast<double>(packets.most_out_of_order) / static_cast<double>(ticks_per_s);
+  hits["most_out_of_order_s"] = static_cast<double>(packets.most_out_of_order) / static_cast<double>(ticks_per_s);
   hits["late"] = events.late_hits;
   hits["stray"] = events.stray_hits;
   hits["integrated"] = packets.integrated;
@@ -257,6 +266,9 @@ Array counts_of(const TimepixEvents& events) {
 Contents contents_of(const std::shared_ptr<const TimepixEvents>& events, const TimepixOptions& options,
                      const std::string& command) {
   const auto kept = [&](const Array& array) { return alias(std::shared_ptr<const Array>(events, &array)); };
+  const Value all = value_of(*events, options);
+  Value parameters;
+  for (const char* part : {"scan", "electrons"}) parameters[part] = *all.find(part);
   Contents contents = event_contents({.scan_rows = events->scan_rows,
                                       .scan_cols = events->scan_cols,
                                       .rows = events->rows,
@@ -264,7 +276,7 @@ Contents contents_of(const std::shared_ptr<const TimepixEvents>& events, const T
                                       .offsets = kept(events->offsets),
                                       .index = kept(events->index),
                                       .frames = kept(events->frames),
-                                      .parameters = to_json(value_of(*events, options), -1)},
+                                      .parameters = to_json(parameters, -1)},
                                      command);
   contents.add("pattern", {"row", "column"}, kept(events->pattern)).unit("electrons");
   contents.add("counts", {"scan row", "scan column"}, counts_of(*events)).unit("electrons");

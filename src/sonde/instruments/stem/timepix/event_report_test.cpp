@@ -29,7 +29,8 @@ class Recorded {
     for (int row = 0; row < 12 * scans; ++row) {
       if (lines) words.push_back(edge_word((1000 + period * row) * fine_us));
       for (int i = 0; i < 2 * period; ++i)
-        words.push_back(hit_word({(1000 + period * row) * ticks_us + 320 * i, (row * 17 + i * 5) % 256, (i * 29) % 256}));
+        words.push_back(
+            hit_word({(1000 + period * row) * ticks_us + 320 * i, (row * 17 + i * 5) % 256, (i * 29) % 256}));
     }
     WordFile file;
     file.words(words, 300);
@@ -59,12 +60,14 @@ TEST(EventReport, RightSettingsWarnOfNothing) {
 
 TEST(EventReport, TooFewOrTooManyLinesAreNamedFirst) {
   const Recorded recorded(true);
-  EXPECT_THAT(recorded.warnings({.dwell = "2us", .scan_shape = "16x40"}).at(0),
-              HasSubstr("the file has 12 rises of TDC1 for 16 lines of the scan: --scan-shape is wrong, or the file holds "
-                        "a part of the scan"));
-  EXPECT_THAT(recorded.warnings({.dwell = "2us", .scan_shape = "8x40"}).at(0),
-              HasSubstr("the file has 12 rises of TDC1 for 8 lines of the scan: --scan-shape is wrong, or the file holds "
-                        "several scans, of which the first counts"));
+  EXPECT_THAT(
+      recorded.warnings({.dwell = "2us", .scan_shape = "16x40"}).at(0),
+      HasSubstr("the file has 12 rises of TDC1 for 16 lines of the scan: --scan-shape is wrong, or the file holds "
+                "a part of the scan"));
+  EXPECT_THAT(
+      recorded.warnings({.dwell = "2us", .scan_shape = "8x40"}).at(0),
+      HasSubstr("the file has 12 rises of TDC1 for 8 lines of the scan: --scan-shape is wrong, or the file holds "
+                "several scans, of which the first counts"));
 }
 
 TEST(EventReport, AWrongDwellOrRowLengthIsNamedFirst) {
@@ -72,21 +75,24 @@ TEST(EventReport, AWrongDwellOrRowLengthIsNamedFirst) {
   EXPECT_THAT(recorded.warnings({.dwell = "3us", .scan_shape = "12x40"}).at(0),
               HasSubstr("rises of TDC1 are 100 us apart, but a line of 40 positions of 3 us takes 120 us: --dwell or "
                         "--scan-shape is wrong"));
-  EXPECT_THAT(recorded.warnings({.dwell = "3us", .scan_shape = "12x40", .lines = LineTrigger::tdc1}).at(0),
-              HasSubstr("rises of TDC1 are 100 us apart, but 40 positions of 3 us take 120 us: --dwell or --scan-shape is "
-                        "wrong; the last 7 columns are empty"));
-  EXPECT_THAT(recorded.warnings({.dwell = "2us", .scan_shape = "12x10", .lines = LineTrigger::tdc1}).at(0),
-              HasSubstr("rises of TDC1 are 100 us apart, but 10 positions of 2 us take only 20 us: --dwell or --scan-shape "
-                        "is wrong, or more than half of the time is flyback"));
+  EXPECT_THAT(
+      recorded.warnings({.dwell = "3us", .scan_shape = "12x40", .lines = LineTrigger::tdc1}).at(0),
+      HasSubstr("rises of TDC1 are 100 us apart, but 40 positions of 3 us take 120 us: --dwell or --scan-shape is "
+                "wrong; the last 7 columns are empty"));
+  EXPECT_THAT(
+      recorded.warnings({.dwell = "2us", .scan_shape = "12x10", .lines = LineTrigger::tdc1}).at(0),
+      HasSubstr("rises of TDC1 are 100 us apart, but 10 positions of 2 us take only 20 us: --dwell or --scan-shape "
+                "is wrong, or more than half of the time is flyback"));
 }
 
 TEST(EventReport, AScanWithoutEdgesIsComparedWithTheTimeOfTheFile) {
   const Recorded recorded(false);
-  EXPECT_THAT(recorded.warnings({.dwell = "1us", .scan_shape = "12x40"}).at(0),
-              HasSubstr("the file goes on for 960 us after the start of the scan, but 12 x 40 positions of 1 us take 480 us: "
-                        "--dwell or --scan-shape is wrong, or the file holds more than the scan"));
+  EXPECT_THAT(
+      recorded.warnings({.dwell = "1us", .scan_shape = "12x40"}).at(0),
+      HasSubstr("the file continues for 960 us after the start of the scan, but 12 x 40 positions of 1 us take 480 us: "
+                "--dwell or --scan-shape is wrong, or the file holds more than the scan"));
   EXPECT_THAT(recorded.warnings({.dwell = "2us", .scan_shape = "15x40"}).at(0),
-              HasSubstr("the file ends 960 us after the start of the scan, but 15 x 40 positions of 2 us take 1.20 ms: "
+              HasSubstr("the file ends 960 us after the start of the scan, but 15 x 40 positions of 2 us take 1.2 ms: "
                         "--dwell or --scan-shape is wrong, or the file holds a part of the scan"));
 }
 
@@ -112,16 +118,17 @@ TEST(EventReport, WhatIsLeftOutIsNamed) {
   for (const std::string& warning : warnings_of(events, options)) all += spelled(warning, Spelling::flags) + "\n";
   EXPECT_EQ(all,
             "3 hits and 1 edges came more than 1 ms after later ones and are left out; give a larger --reorder-time\n"
-            "the file is damaged at 2 places: 96 bytes are left out\n"
+            "the file is damaged or cut off at 2 places: 96 bytes are left out\n"
             "2 hits are seconds away from all others: damaged, and left out\n"
             "5 hits are sums of time over threshold without a time of their own (type 0xa), and are left out\n"
             "unknown words are left out: 7 of type 0xc and 4 edges of unknown inputs\n"
             "6 edges have a fine time that is none of 0 to 12: it is left out\n"
-            "1000 electrons last longer than 16 times --cluster-time and are cut: pixels that never rest\n");
+            "1000 hits would make electrons last longer than 16 times --cluster-time and begin others: pixels that "
+            "never rest\n");
 }
 
-// Electrons that come evenly over a time T, all on one pixel at rate n / T: the chance that none of the others is within
-// the window on either side is exp(-2 n window / T).
+// Electrons that come evenly over a time T, all on one pixel at rate n / T: the chance that none of the others is
+// within the window on either side is exp(-2 n window / T).
 TEST(EventReport, OverlapByChanceIsThatOfPoissonStatistics) {
   TimepixEvents events{.rows = 9, .cols = 14};
   events.pattern = Array::zeros(Device::cpu(), {9, 14}, DType::u64);
@@ -154,10 +161,11 @@ TEST(EventReport, LinesSayWhatBecameOfHits) {
   const TimepixOptions options{.dwell = "2us", .scan_shape = "12x40"};
   const std::vector<std::string> lines = lines_of(Recorded(true).events(options), options);
   ASSERT_EQ(lines.size(), 5U);
-  EXPECT_THAT(lines[0], HasSubstr("2400 hits in 1.20 ms, 2 million a second; 9 chunks of 1 chip"));
-  EXPECT_THAT(lines[1], HasSubstr("12 x 40 positions of 2 us; lines begin at the 12 rises of TDC1: they are 100 us apart, "
-                                  "and a line takes 80 us"));
-  EXPECT_THAT(lines[2], HasSubstr("2400 of 2400 hits (1 hits each: hits of pixels that touch, within 100 ns, are one); "
+  EXPECT_THAT(lines[0], HasSubstr("2400 hits in 1.2 ms, 2 million a second; 9 chunks of 1 chip"));
+  EXPECT_THAT(lines[1],
+              HasSubstr("12 x 40 positions of 2 us; lines begin at the 12 rises of TDC1: they are 100 us apart, "
+                        "and a line takes 80 us"));
+  EXPECT_THAT(lines[2], HasSubstr("2400 of 2400 hits (1 hits each: hits of pixels that touch, within 0.1 us, are one); "
                                   "1920 in the scan, 4 a position"));
   EXPECT_THAT(lines[3], HasSubstr("0 electrons before the scan, 440 in flybacks, 40 after the scan"));
   EXPECT_THAT(lines[4], HasSubstr("0 % of the hits came after later ones"));

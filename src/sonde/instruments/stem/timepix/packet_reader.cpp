@@ -33,9 +33,7 @@ std::optional<TdcChannel> channel_of(std::uint64_t word) {
 
 }  // namespace
 
-std::uint64_t PacketCounts::all_edges() const {
-  return std::accumulate(edges.begin(), edges.end(), std::uint64_t{0});
-}
+std::uint64_t PacketCounts::all_edges() const { return std::accumulate(edges.begin(), edges.end(), std::uint64_t{0}); }
 
 void PacketReader::take(std::span<const std::byte> bytes, PacketBlock& block) {
   while (bytes.size() >= word_size) {
@@ -51,18 +49,19 @@ void PacketReader::take(std::span<const std::byte> bytes, PacketBlock& block) {
   }
   if (bytes.empty()) return;
   if (left_ == 0) damage_at(offset_, fmt::format("{} bytes are left; expected a chunk of 8 or more", bytes.size()));
-  counts_.skipped_bytes += bytes.size();  // of a chunk that is cut off, which finish() tells
+  counts_.skipped_bytes += bytes.size();  // of a chunk that is cut off, which finish() reports
   offset_ += bytes.size();
 }
 
 void PacketReader::finish() {
   if (offset_ == 0)
-    throw Error(ErrorKind::bad_file, name_ + ": not a TPX3 file: it is empty").hint("expected chunks that begin with TPX3");
+    throw Error(ErrorKind::bad_file, name_ + ": not a TPX3 file: it is empty")
+        .hint("expected chunks that begin with TPX3");
   if (left_ == 0) return;
   if (damage_ == Damage::stop)
     throw Error(ErrorKind::bad_file,
-                fmt::format("{}: ends within a chunk: the one at byte {} has {} of {} bytes, after {} whole chunks", name_,
-                            chunk_at_, offset_ - chunk_at_ - word_size, chunk_bytes_, counts_.chunks - 1))
+                fmt::format("{}: ends within a chunk: the one at byte {} has {} of {} bytes, after {} whole chunks",
+                            name_, chunk_at_, offset_ - chunk_at_ - word_size, chunk_bytes_, counts_.chunks - 1))
         .hint("give " + setting("damage", "skip") + " to use what is there");
   ++counts_.damaged_places;
   left_ = 0;
@@ -92,10 +91,10 @@ void PacketReader::begin_chunk(std::uint64_t word, std::uint64_t offset) {
     const ChipLayout::Place* place = layout_.find(chip);
     if (place == nullptr) {
       Error error(ErrorKind::bad_file,
-                  fmt::format("{}: a chunk of chip {} at byte {}, which the layout does not have ({} chip{})", name_, chip,
-                              offset, layout_.chips().size(), layout_.chips().size() == 1 ? "" : "s"));
-      throw std::move(error).hint("describe the detector with a table [[chip]] for each of its chips in a file, and give " +
-                                  setting("chips"));
+                  fmt::format("{}: a chunk of chip {} at byte {}, which the layout does not have ({} chip{})", name_,
+                              chip, offset, layout_.chips().size(), layout_.chips().size() == 1 ? "" : "s"));
+      throw std::move(error).hint(
+          "describe the detector with a table [[chip]] for each of its chips in a file, and give " + setting("chips"));
     }
     lost_ = false;
     ++counts_.chunks;

@@ -26,10 +26,10 @@ struct PacketCounts {
   std::uint64_t other_edges = 0;                    ///< of no known channel
   std::uint64_t bad_fine = 0;                       ///< edges whose fine part is none of 0 to 12; taken as 1
   std::uint64_t global = 0, control = 0, ends = 0;
-  std::map<unsigned, std::uint64_t> unknown;   ///< by type: bits 60 to 63
-  std::map<unsigned, std::uint64_t> of_chip;   ///< hits by chip
-  std::uint64_t out_of_order = 0;              ///< hits that come after a later one
-  Ticks most_out_of_order = 0;                 ///< by how much at most
+  std::map<unsigned, std::uint64_t> unknown;            ///< by type: bits 60 to 63
+  std::map<unsigned, std::uint64_t> of_chip;            ///< hits by chip
+  std::uint64_t out_of_order = 0;                       ///< hits that come after a later one
+  Ticks most_out_of_order = 0;                          ///< by how much at most
   std::uint64_t damaged_places = 0, skipped_bytes = 0;  ///< Damage::skip
 
   [[nodiscard]] std::uint64_t all_edges() const;
@@ -75,10 +75,10 @@ class PacketReader {
   Damage damage_;
   PacketCounts counts_;
   WrapClock clock_;
-  std::uint64_t offset_ = 0;             // of the next byte
-  std::uint64_t chunk_at_ = 0;           // where the last chunk begins
+  std::uint64_t offset_ = 0;                // of the next byte
+  std::uint64_t chunk_at_ = 0;              // where the last chunk begins
   std::size_t chunk_bytes_ = 0, left_ = 0;  // of that chunk, and of them to come
-  bool lost_ = false;                    // looking for the next chunk
+  bool lost_ = false;                       // looking for the next chunk
   unsigned chip_ = 0;
   ChipLayout::Place place_{};
 };

@@ -146,8 +146,8 @@ TEST(PacketReader, ChipsAreWhereTheLayoutSays) {
 TEST(PacketReader, OtherWordsAreCounted) {
   WordFile file;
   const auto of_type = [](std::uint64_t type) { return type << 60 | 12345; };
-  std::vector<std::uint64_t> words = {of_type(0x5), of_type(0x7), of_type(0x7), of_type(0x2), of_type(0xc), of_type(0xc),
-                                      of_type(0xa), std::uint64_t{0x61} << 56};
+  std::vector<std::uint64_t> words = {of_type(0x5), of_type(0x7), of_type(0x7), of_type(0x2),
+                                      of_type(0xc), of_type(0xc), of_type(0xa), std::uint64_t{0x61} << 56};
   for (const std::uint64_t word : global_words(1 << 20)) words.push_back(word);
   file.chunk(words);
   const PacketCounts counts = read(file.bytes()).counts;
@@ -195,8 +195,9 @@ TEST(PacketReader, DamageIsAnErrorOrSkippedToTheNextChunk) {
   WordFile file;
   file.words(words_of(hits), 10);
   file.raw()[88] = std::byte{0x55};  // the mark of the second chunk
-  EXPECT_THAT(error_in(file.bytes()), HasSubstr("in.tpx3: damaged at byte 88: no chunk begins there\nhint: give --damage "
-                                                "skip to leave out what is before the next chunk"));
+  EXPECT_THAT(error_in(file.bytes()),
+              HasSubstr("in.tpx3: damaged at byte 88: no chunk begins there\nhint: give --damage "
+                        "skip to leave out what is before the next chunk"));
   const Whole whole = read(file.bytes(), {}, Damage::skip);
   ASSERT_EQ(whole.block.hits.size(), 20U);
   EXPECT_EQ(whole.block.hits[10].time, hits[20].time);

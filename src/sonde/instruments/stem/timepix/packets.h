@@ -16,8 +16,8 @@ using FineTicks = std::int64_t;
 inline constexpr FineTicks fine_per_tick = 6;
 inline constexpr double fine_ticks_per_s = static_cast<double>(ticks_per_s) * static_cast<double>(fine_per_tick);
 
-/// Where time starts again at 0, in bits of ticks: of hits after 26.8435456 s, of edges and of the low global time after
-/// 107.374 s, of the whole global time after 81 days.
+/// Where time starts again at 0, in bits of ticks: of hits after 26.8435456 s, of edges and of the low global time
+/// after 107.374 s, of the whole global time after 81 days.
 inline constexpr int hit_bits = 34, edge_bits = 36, global_bits = 52;
 
 inline constexpr Index chip_side = 256;

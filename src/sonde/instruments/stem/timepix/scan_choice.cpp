@@ -17,7 +17,7 @@
 namespace sonde::stem {
 namespace {
 
-constexpr std::size_t surveyed_bytes = std::size_t{64} << 20, piece_bytes = std::size_t{1} << 20;
+constexpr std::size_t surveyed_bytes = std::size_t{64} << 20, survey_step = std::size_t{1} << 20;
 constexpr std::size_t most_edges = std::size_t{1} << 16;  // of a channel: more than enough for a median
 
 TdcChannel trigger(bool second, Slope slope) {
@@ -76,7 +76,7 @@ FileSurvey survey_file(const std::string& path, const ChipLayout& layout, Damage
   std::array<std::vector<FineTicks>, tdc_channels> times;
   while (survey.read_bytes < std::min<std::uint64_t>(file.size(), surveyed_bytes)) {
     check_interrupt();
-    piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(piece_bytes, file.size() - survey.read_bytes)));
+    piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(survey_step, file.size() - survey.read_bytes)));
     file.read_at(survey.read_bytes, piece);
     block.clear();
     reader.take(piece, block);
@@ -95,7 +95,7 @@ FileSurvey survey_file(const std::string& path, const ChipLayout& layout, Damage
   }
   if (survey.read_bytes == file.size() && (damage == Damage::stop || file.size() == 0)) reader.finish();
   survey.hits = reader.counts().hits;
-  // The first word of a file, if it is damaged, is alone too, and so is a hit long before the beam.
+  // The first word of a file, if it is damaged, is by itself too, and so is a hit long before the beam.
   if (second != none && second - earliest > WrapClock::slack) earliest = second;
   if (earliest != none) survey.first_hit = earliest * fine_per_tick;
   for (std::size_t c = 0; c < times.size(); ++c) survey.edges[c] = survey_of(times[c], reader.counts().edges[c]);
@@ -105,9 +105,9 @@ FileSurvey survey_file(const std::string& path, const ChipLayout& layout, Damage
 ScanTiming choose_timing(const std::string& path, const FileSurvey& survey, const TimepixOptions& options) {
   const TdcChannel channels[] = {trigger(false, options.edge), trigger(true, options.edge)};
   const auto missing = [&](TdcChannel channel, const std::string& key) {
-    return Error(ErrorKind::bad_file, fmt::format("{}: no {} in the first {}, but {}", path, name_of(channel),
-                                                  format_bytes(static_cast<double>(survey.read_bytes)),
-                                                  edges_of(survey)))
+    return Error(ErrorKind::bad_file,
+                 fmt::format("{}: no {} in the first {}, but {}", path, name_of(channel),
+                             format_bytes(static_cast<double>(survey.read_bytes)), edges_of(survey)))
         .hint("give another " + setting(key) + " or " + setting("edge"));
   };
   const double line_s = options.dwell_s() * static_cast<double>(options.scan_asked().second);
@@ -135,9 +135,9 @@ ScanTiming choose_timing(const std::string& path, const FileSurvey& survey, cons
       if (survey.of(channel).first)
         return start_at(*survey.of(channel).first, options.delay_s(), channel, "the file has edges of it");
   if (!survey.first_hit)
-    throw Error(ErrorKind::bad_file, fmt::format("{}: no hit in the first {}, but {}", path,
-                                                 format_bytes(static_cast<double>(survey.read_bytes)),
-                                                 edges_of(survey)));
+    throw Error(ErrorKind::bad_file,
+                fmt::format("{}: no hit in the first {}, but {}", path,
+                            format_bytes(static_cast<double>(survey.read_bytes)), edges_of(survey)));
   return start_at(*survey.first_hit, options.delay_s(), std::nullopt,
                   options.start == ScanStart::hit ? "as asked" : "the file has no edge that marks it");
 }

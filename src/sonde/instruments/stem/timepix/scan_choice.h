@@ -46,7 +46,8 @@ struct ScanTiming {
 
 /// Throws Error(bad_file) where the edges that were asked for are not in the beginning of the file, naming those that
 /// are; and for a file without any hit or edge there.
-[[nodiscard]] ScanTiming choose_timing(const std::string& path, const FileSurvey& survey, const TimepixOptions& options);
+[[nodiscard]] ScanTiming choose_timing(const std::string& path, const FileSurvey& survey,
+                                       const TimepixOptions& options);
 
 /// "rises of TDC1".
 [[nodiscard]] std::string name_of(TdcChannel channel);

@@ -35,13 +35,13 @@ TEST(ParseDuration, TakesUnits) {
 }
 
 TEST(TimepixOptions, WhatIsNeededIsAskedFor) {
-  const auto told = [](const TimepixOptions& options) {
-    return error_of(ErrorKind::usage, [&] { options.check(); });
-  };
-  EXPECT_THAT(told({.scan_shape = "4x4"}), HasSubstr("no dwell time was given; a file of hits does not say how long the "
-                                                     "probe was at a position\nhint: give --dwell TIME"));
-  EXPECT_THAT(told({.dwell = "1us"}), HasSubstr("no scan shape was given; a file of hits does not say how many positions "
-                                                "there were\nhint: give --scan-shape ROWSxCOLS"));
+  const auto told = [](const TimepixOptions& options) { return error_of(ErrorKind::usage, [&] { options.check(); }); };
+  EXPECT_THAT(told({.scan_shape = "4x4"}),
+              HasSubstr("no dwell time was given; a file of hits does not say how long the "
+                        "probe was at a position\nhint: give --dwell TIME"));
+  EXPECT_THAT(told({.dwell = "1us"}),
+              HasSubstr("no scan shape was given; a file of hits does not say how many positions "
+                        "there were\nhint: give --scan-shape ROWSxCOLS"));
   EXPECT_THAT(told({}), HasSubstr("the scan is not described"));
   EXPECT_THAT(told({.dwell = "1ns", .scan_shape = "4x4"}), HasSubstr("--dwell: \"1ns\"; expected 1.5625 ns or more"));
   for (const char* shape : {"4", "4x", "0x4", "4x4x4", "a,b", "100000x100000"})
@@ -93,7 +93,8 @@ TEST(ChooseTiming, TheFirstHitStartsAScanWithoutEdges) {
 TEST(ChooseTiming, EdgesThatAreNotThereAreNamed) {
   TimepixOptions options = options_of();
   options.lines = LineTrigger::tdc2;
-  const std::string told = error_of(ErrorKind::bad_file, [&] { (void)choose_timing("in.tpx3", survey_with(11.5), options); });
+  const std::string told =
+      error_of(ErrorKind::bad_file, [&] { (void)choose_timing("in.tpx3", survey_with(11.5), options); });
   EXPECT_THAT(told, HasSubstr("in.tpx3: no rises of TDC2 in the first 3.91 KiB, but 9 rises of TDC1 11.5 us apart\n"
                               "hint: give another --lines or --edge"));
   options.lines = LineTrigger::none;

@@ -45,8 +45,8 @@ class ScanClock {
   bool uses_lines_;
   FineTicks start_;  // of the scan, or of the present line
   FineTicks delay_;
-  Index line_ = -1;               // the present one
-  std::deque<FineTicks> lines_;   // to come
+  Index line_ = -1;              // the present one
+  std::deque<FineTicks> lines_;  // to come
 };
 
 }  // namespace sonde::stem

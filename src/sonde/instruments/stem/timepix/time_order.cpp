@@ -48,8 +48,10 @@ void split_off(std::vector<T>& waiting, std::vector<T>& ready, Ticks released, T
 
 }  // namespace
 
-TimeOrder::TimeOrder()
-    : released_hits_(std::numeric_limits<Ticks>::min()), released_edges_(std::numeric_limits<Ticks>::min()) {}
+TimeOrder::TimeOrder(std::size_t most_waiting)
+    : most_waiting_(most_waiting),
+      released_hits_(std::numeric_limits<Ticks>::min()),
+      released_edges_(std::numeric_limits<Ticks>::min()) {}
 
 void sort_by_time(std::vector<Hit>& hits, std::vector<Hit>& scratch) {
   if (std::is_sorted(hits.begin(), hits.end(), earlier)) return;
@@ -75,8 +77,8 @@ void TimeOrder::add(const PacketBlock& block) {
 }
 
 void TimeOrder::release(Ticks hits_until, Ticks edges_until) {
-  if (waiting_hits_.size() > most_waiting) hits_until = std::max(hits_until, past_half(waiting_hits_));
-  if (waiting_edges_.size() > most_waiting)
+  if (waiting_hits_.size() > most_waiting_) hits_until = std::max(hits_until, past_half(waiting_hits_));
+  if (waiting_edges_.size() > most_waiting_)
     for (const TdcEdge& edge : waiting_edges_) edges_until = std::max(edges_until, tick_of(edge) + 1);
   hits_until = std::max(hits_until, released_hits_);
   edges_until = std::max(edges_until, released_edges_);

@@ -16,9 +16,9 @@ namespace sonde::stem {
 /// edges, all. Memory: 16 bytes for each, twice.
 class TimeOrder {
  public:
-  static constexpr std::size_t most_waiting = std::size_t{1} << 22;
+  static constexpr std::size_t most_hits = std::size_t{1} << 22;
 
-  TimeOrder();
+  explicit TimeOrder(std::size_t most_waiting = most_hits);
 
   /// Takes what came of a piece of the file, in its order.
   void add(const PacketBlock& block);
@@ -37,6 +37,7 @@ class TimeOrder {
  private:
   std::vector<Hit> waiting_hits_, hits_, scratch_;
   std::vector<TdcEdge> waiting_edges_, edges_;
+  std::size_t most_waiting_;
   Ticks released_hits_, released_edges_;
   std::uint64_t late_hits_ = 0, late_edges_ = 0;
 };

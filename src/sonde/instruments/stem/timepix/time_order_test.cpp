@@ -27,7 +27,8 @@ TEST(SortByTime, IsStable) {
   for (const Ticks range : {Ticks{3}, Ticks{2000}, Ticks{1} << 30, Ticks{1} << 55}) {
     std::mt19937_64 random(static_cast<std::uint64_t>(range));
     Times times;
-    for (int i = 0; i < 3000; ++i) times.push_back(static_cast<Ticks>(random() % static_cast<std::uint64_t>(range)) - range / 3);
+    for (int i = 0; i < 3000; ++i)
+      times.push_back(static_cast<Ticks>(random() % static_cast<std::uint64_t>(range)) - range / 3);
     std::vector<Hit> hits = hits_at(times), expected = hits, scratch;
     std::stable_sort(expected.begin(), expected.end(), [](const Hit& a, const Hit& b) { return a.time < b.time; });
     sort_by_time(hits, scratch);
@@ -54,7 +55,8 @@ TEST(TimeOrder, LateHitsAndEdgesAreCounted) {
   TimeOrder order;
   order.add({.hits = hits_at({50})});
   order.release(60, 70);
-  order.add({.hits = hits_at({59, 60}), .edges = {{69 * 6 + 5, TdcChannel::tdc1_rise}, {70 * 6, TdcChannel::tdc1_rise}}});
+  order.add(
+      {.hits = hits_at({59, 60}), .edges = {{69 * 6 + 5, TdcChannel::tdc1_rise}, {70 * 6, TdcChannel::tdc1_rise}}});
   order.release(80, 80);
   EXPECT_EQ(times_of(order.hits()), (Times{60}));
   ASSERT_EQ(order.edges().size(), 1U);
@@ -74,15 +76,15 @@ TEST(TimeOrder, NeverGoesBack) {
 }
 
 TEST(TimeOrder, HoldsABoundedNumber) {
-  TimeOrder order;
+  TimeOrder order(1000);
   PacketBlock block;
-  block.hits.assign(TimeOrder::most_waiting / 4, Hit{.time = 7});
+  block.hits.assign(300, Hit{.time = 7});
   std::size_t released = 0;
   for (int i = 0; i < 6; ++i) {
     order.add(block);
     order.release(0, 0);
     released += order.hits().size();
-    EXPECT_LE(order.waiting(), TimeOrder::most_waiting);
+    EXPECT_LE(order.waiting(), 1000U);
   }
   EXPECT_GT(released, 0U);
 }

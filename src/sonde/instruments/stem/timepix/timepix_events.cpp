@@ -25,8 +25,8 @@ namespace sonde::stem {
 namespace {
 
 constexpr std::size_t file_block_bytes = std::size_t{2} << 20, file_blocks = 3;
-// Electrons are taken from the clusterer as often as this, so that its nodes stay in the cache.
-constexpr std::size_t hits_at_once = std::size_t{1} << 15;
+// So much of the file goes through all steps before the next: its hits stay in the cache.
+constexpr std::size_t piece_bytes = std::size_t{256} << 10;
 constexpr std::size_t rate_bins = 128;
 
 /// Hits by time in bins that become twice as long when there are too many of them.
@@ -151,7 +151,7 @@ MemoryPlan plan_events(const ChipLayout& layout, const TimepixOptions& options) 
   const auto positions = static_cast<std::size_t>(scan_rows * scan_cols);
   const auto pixels = static_cast<std::size_t>(layout.rows() * layout.cols());
   plan.add("blocks of the file", file_blocks * file_block_bytes, "read ahead");
-  plan.add("hits that wait for earlier ones", 2 * TimeOrder::most_waiting * sizeof(Hit), "at most 2^22, twice");
+  plan.add("hits that wait for earlier ones", 2 * TimeOrder::most_hits * sizeof(Hit), "at most 2^22, twice");
   if (options.cluster_s() > 0)
     plan.add("latest hits", Clusterer::bytes(layout.rows(), layout.cols()), "16 bytes for each pixel");
   plan.add("sum pattern", pixels * sizeof(std::uint64_t), "8 bytes for each pixel");
@@ -172,15 +172,14 @@ TimepixEvents find_events(const std::string& path, const ChipLayout& layout, con
   const File file(path);
   file.advise(Advice::sequential);
   std::uint64_t read = 0;
-  Feed<std::vector<std::byte>> feed(std::vector<std::vector<std::byte>>(file_blocks),
-                                    [&](std::vector<std::byte>& bytes) {
-                                      if (read == file.size()) return false;
-                                      bytes.resize(static_cast<std::size_t>(
-                                          std::min<std::uint64_t>(file_block_bytes, file.size() - read)));
-                                      file.read_at(read, bytes);
-                                      read += bytes.size();
-                                      return true;
-                                    });
+  Feed<std::vector<std::byte>> feed(
+      std::vector<std::vector<std::byte>>(file_blocks), [&](std::vector<std::byte>& bytes) {
+        if (read == file.size()) return false;
+        bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(file_block_bytes, file.size() - read)));
+        file.read_at(read, bytes);
+        read += bytes.size();
+        return true;
+      });
   PacketReader reader(path, layout, options.damage);
   PacketBlock block;
   TimeOrder order;
@@ -212,21 +211,22 @@ TimepixEvents find_events(const std::string& path, const ChipLayout& layout, con
       times.saw(hits.back().time * fine_per_tick);
     }
     rate.add(hits);
-    for (std::size_t at = 0; at < hits.size(); at += hits_at_once) {
-      const std::span<const Hit> some = hits.subspan(at, std::min(hits_at_once, hits.size() - at));
-      clusters.take(some);
-      give(some.back().time);
-    }
+    clusters.take(hits);
+    if (!hits.empty()) give(hits.back().time);
   };
 
   {
     ProgressMeter progress("reading hits", static_cast<Index>(file.size() / 8), "words");
     while (auto bytes = feed.next()) {
       check_interrupt();
-      block.clear();
-      reader.take(*bytes, block);
-      order.add(block);
-      release(reader.clock().latest() - reorder, lead);
+      for (std::span<const std::byte> left = *bytes; !left.empty();) {
+        const std::span<const std::byte> piece = left.first(std::min(piece_bytes, left.size()));
+        left = left.subspan(piece.size());
+        block.clear();
+        reader.take(piece, block);
+        order.add(block);
+        release(reader.clock().latest() - reorder, lead);
+      }
       progress.advance(static_cast<Index>(bytes->size() / 8));
     }
   }
@@ -248,7 +248,8 @@ TimepixEvents find_events(const std::string& path, const ChipLayout& layout, con
   }
   result.trigger_edges = times.triggers;
   if (times.triggers > 1)
-    result.line_s = seconds_between(*times.first_trigger, *times.last_trigger) / static_cast<double>(times.triggers - 1);
+    result.line_s =
+        seconds_between(*times.first_trigger, *times.last_trigger) / static_cast<double>(times.triggers - 1);
   placing.finish(result);
   return result;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generator E: electrons known by pixel and time, written as words of a file by test_words.h; what comes back is compared
-// with positions counted in whole numbers.
+// Generator E: electrons known by pixel and time, written as words of a file by test_words.h; what comes back is
+// compared with positions counted in whole numbers.
 #include "sonde/instruments/stem/timepix/timepix_events.h"
 
 #include <gmock/gmock.h>
@@ -126,8 +126,8 @@ TEST(FindEvents, RoundTripThroughWraps) {
   EXPECT_GT(events.duration_s, 55);
 }
 
-/// Lines of `cols` positions and as much flyback as six more, each line begun by an edge, which comes into the file with
-/// hits of up to 50 us later.
+/// Lines of `cols` positions and as much flyback as six more, each line begun by an edge, which comes into the file
+/// with hits of up to 50 us later.
 struct LineScan {
   Electrons known;
   std::vector<std::int64_t> edges;
@@ -260,8 +260,7 @@ TEST(FindEvents, ChipsThatTakeTurnsAreOneDetector) {
     const int chip = hits[i].x % 2;
     words[static_cast<std::size_t>(chip)].push_back(hit_word(hits[i]));
     if (const std::int64_t position = (hits[i].time - hits[0].time) / ticks_us; position < 200)
-      expected[position].insert(
-          static_cast<std::uint32_t>((hits[i].y + 40 * chip) * 512 + hits[i].x + 256 * chip));
+      expected[position].insert(static_cast<std::uint32_t>((hits[i].y + 40 * chip) * 512 + hits[i].x + 256 * chip));
     if (i % 300 == 299)  // 28 us
       for (int c : {1, 0}) file.words(std::exchange(words[static_cast<std::size_t>(c)], {}), 1000, c);
   }
@@ -322,8 +321,9 @@ TEST(FindEvents, FilesThatEndEarlyAreRefusedOrUsed) {
   file.raw().resize(file.raw().size() - 12);
   file.save(folder.file("in.tpx3"));
   TimepixOptions options{.dwell = "1us", .scan_shape = "20x20"};
-  EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)find(folder.file("in.tpx3"), options); }),
-              HasSubstr("in.tpx3: ends within a chunk: the one at byte 408 has 388 of 400 bytes, after 1 whole chunks"));
+  EXPECT_THAT(
+      error_of(ErrorKind::bad_file, [&] { (void)find(folder.file("in.tpx3"), options); }),
+      HasSubstr("in.tpx3: ends within a chunk: the one at byte 408 has 388 of 400 bytes, after 1 whole chunks"));
   options.damage = Damage::skip;
   EXPECT_EQ(find(folder.file("in.tpx3"), options).packets.hits, 98U);
 }

@@ -9,6 +9,7 @@ namespace sonde::stem {
 [[nodiscard]] Verb com_verb();
 [[nodiscard]] Verb convert_verb();
 [[nodiscard]] Verb crystal_verb();
+[[nodiscard]] Verb events_verb();
 [[nodiscard]] Verb image_verb();
 [[nodiscard]] Verb info_verb();
 [[nodiscard]] Verb load_verb();
