@@ -6,6 +6,7 @@
 
 namespace sonde::stem {
 
+[[nodiscard]] Verb calibrate_verb();
 [[nodiscard]] Verb com_verb();
 [[nodiscard]] Verb convert_verb();
 [[nodiscard]] Verb crystal_verb();

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the frames of a powder to ellipse and size of a pixel, and what is wrong first.
+#include "sonde/instruments/stem/calibrate/calibrate_result.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "sonde/engine/io/npy.h"
+#include "sonde/instruments/stem/calibrate/test_rings.h"
+#include "tests/support/budget.h"
+#include "tests/support/errors.h"
+#include "tests/support/files.h"
+
+namespace sonde::stem {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Six patterns of rings about a disk of the direct beam, as u16.
+std::string scan_of(const testing::TemporaryFolder& folder, const Rings& rings) {
+  const std::string path = folder.file("powder.npy");
+  std::vector<std::uint16_t> frames;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    std::vector<double> pattern = rings.counts(seed);
+    for (Index y = 0; y < rings.rows; ++y)
+      for (Index x = 0; x < rings.cols; ++x) {
+        const auto here = static_cast<std::size_t>(y * rings.cols + x);
+        const double r = std::hypot(static_cast<double>(x) - rings.col, static_cast<double>(y) - rings.row);
+        frames.push_back(static_cast<std::uint16_t>(pattern[here] + 4000 / (1 + std::exp((r - 6) / 0.4))));
+      }
+  }
+  write_npy(path, Array::from(frames, {2, 3, rings.rows, rings.cols}));
+  return path;
+}
+
+Dataset loaded(const std::string& path) {
+  LoadOptions options;
+  options.layout = LayoutChoice::file;
+  return load(path, options, testing::plenty());
+}
+
+/// The lines of the drawn rings.
+std::string list_of(const testing::TemporaryFolder& folder, const Rings& rings, double stretch = 1) {
+  const std::string path = folder.file("lines.D");
+  std::ofstream file(path);
+  for (std::size_t i = 0; i < rings.lines.size(); ++i)
+    file << stretch / rings.lines[i] << " # (1, 1, " << i << ") " << 100 * rings.heights[i] << "\n";
+  return path;
+}
+
+Rings stretched() {
+  Rings rings;
+  rings.a = std::sqrt(1.03);
+  rings.b = 1 / rings.a;
+  rings.theta = 0.7;
+  return rings;
+}
+
+TEST(CalibrateResult, FindsEllipseAndPixelWithNothingButTheLines) {
+  const testing::TemporaryFolder folder;
+  const Rings rings = stretched();
+  const Dataset scan = loaded(scan_of(folder, rings));
+  const CalibrateResult found = make_calibration(scan, {.calibrant = list_of(folder, rings)});
+  EXPECT_TRUE(found.warnings.empty());
+  EXPECT_NEAR(found.ellipse.ratio(), 1.03, 4 * found.ellipse.ratio_error + 5e-4);
+  EXPECT_LT(found.ellipse.ratio_error, 2e-3);
+  EXPECT_NEAR(found.ellipse.ellipse.theta, 0.7, 4 * found.ellipse.theta_error + 0.02);
+  ASSERT_TRUE(found.q_pixel_stored());
+  EXPECT_NEAR(*found.q_pixel_stored(), rings.q_pixel, 1e-3 * rings.q_pixel);
+  EXPECT_THAT(found.lines_of_report().back(), HasSubstr("rings on lines of "));
+  const Contents contents = found.contents("");
+  EXPECT_NE(contents.find("calibration/q_pixel"), nullptr);
+  EXPECT_NE(contents.find("calibration/ellipse_theta"), nullptr);
+  EXPECT_EQ(found.chart().facets.size(), 1u);
+}
+
+TEST(CalibrateResult, WithoutTheEllipseItIsAllOfIt) {
+  const testing::TemporaryFolder folder;
+  const Dataset scan = loaded(scan_of(folder, stretched()));
+  const CalibrateResult circles = make_calibration(scan, {.fit_ellipse = false});
+  EXPECT_EQ(circles.contents("").find("calibration/ellipse_a"), nullptr);
+  EXPECT_FALSE(circles.q_pixel_stored());
+}
+
+TEST(CalibrateResult, OtherLinesAreNamed) {
+  const testing::TemporaryFolder folder;
+  const Rings rings = stretched();
+  const Dataset scan = loaded(scan_of(folder, rings));
+  std::ofstream(folder.file("other.D")) << "5.1\n4.4\n3.1\n2.9\n2.05\n1.93\n1.71\n1.66\n1.5\n";
+  const CalibrateResult found = make_calibration(scan, {.calibrant = folder.file("other.D")});
+  ASSERT_FALSE(found.warnings.empty());
+  EXPECT_THAT(found.warnings.front(), HasSubstr("the size of a pixel is not determined: "));
+  EXPECT_EQ(found.contents("").find("calibration/q_pixel"), nullptr);
+}
+
+TEST(CalibrateResult, NoRoomForRingsIsRefused) {
+  const testing::TemporaryFolder folder;
+  const Dataset scan = loaded(scan_of(folder, stretched()));
+  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)make_calibration(scan, {.inner = 56.0}); }),
+              HasSubstr("no rings between 56.0 px, as given, and"));
+  EXPECT_THAT(testing::error_of(ErrorKind::usage, [] { CalibrateOptions{.inner = 20.0, .outer = 21.0}.check(); }),
+              HasSubstr("rings from 20 to 21 px; expected 4 px or more between them"));
+}
+
+}  // namespace
+}  // namespace sonde::stem
