@@ -36,7 +36,8 @@ struct MeanPattern {
 MeanPattern mean_of(const Dataset& dataset) {
   const Array& sum = dataset.moments().pattern_sum;
   const auto frames = static_cast<double>(std::count(dataset.valid().begin(), dataset.valid().end(), std::uint8_t{1}));
-  MeanPattern mean{.counts = sum.dtype() == DType::u64};
+  MeanPattern mean;
+  mean.counts = sum.dtype() == DType::u64;
   for (Index p = 0; p < sum.count(); ++p)
     mean.values.push_back((mean.counts ? static_cast<double>(static_cast<const std::uint64_t*>(sum.data())[p])
                                        : static_cast<const double*>(sum.data())[p]) /

@@ -64,7 +64,7 @@ TEST(CalibrateResult, FindsEllipseAndPixelWithNothingButTheLines) {
   const Rings rings = stretched();
   const Dataset scan = loaded(scan_of(folder, rings));
   const CalibrateResult found = make_calibration(scan, {.calibrant = list_of(folder, rings)});
-  EXPECT_TRUE(found.warnings.empty());
+  EXPECT_THAT(found.warnings, ::testing::IsEmpty());
   EXPECT_NEAR(found.ellipse.ratio(), 1.03, 4 * found.ellipse.ratio_error + 5e-4);
   EXPECT_LT(found.ellipse.ratio_error, 2e-3);
   EXPECT_NEAR(found.ellipse.ellipse.theta, 0.7, 4 * found.ellipse.theta_error + 0.02);

@@ -7,16 +7,19 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/calibrate/ring_lines.h"
 
 namespace sonde::stem {
 namespace {
 
 constexpr double pi = std::numbers::pi;
 constexpr Index sectors = 16;
-constexpr std::size_t parameters = 8;                  // two of the matrix, two of the centre, four of texture
+constexpr std::size_t parameters = 12;  // two of the matrix, two of the centre, and texture of rings and background
+constexpr double node_distance = 0.5;   // px
 constexpr std::array<double, 4> blurs = {4, 2, 1, 0};  // px: the range from which Gauss-Newton finds the rings
 constexpr double largest_stretch = 0.12;               // log a / b / 2 of the grid: a ratio of 1.27
 constexpr double largest_step = 0.02, largest_move = 2;
@@ -85,28 +88,31 @@ std::array<double, parameters> solved(Equations equations) {
   return x;
 }
 
-/// Means of pixels by their radius, a bin for each pixel of it, joined by straight lines.
+/// Means of pixels by their radius at nodes, joined by straight lines: a pixel belongs to the two nodes that it is
+/// between, so that the means change smoothly with its radius.
 struct Profile {
   double inner = 0;
-  std::vector<double> mean, variance;
+  std::vector<double> mean, variance, background;
 
-  [[nodiscard]] double place(double radius) const { return radius - inner - 0.5; }
-  [[nodiscard]] std::size_t below(double place) const {
-    return static_cast<std::size_t>(std::clamp(std::floor(place), 0.0, static_cast<double>(mean.size()) - 2));
+  struct Between {
+    std::size_t node = 0;  ///< the one below
+    double part = 0;       ///< of the way to the next
+  };
+  [[nodiscard]] Between place(double radius) const {
+    const double at = (radius - inner) / node_distance;
+    const double node = std::clamp(std::floor(at), 0.0, static_cast<double>(mean.size()) - 2);
+    return {static_cast<std::size_t>(node), at - node};
   }
-  [[nodiscard]] double value(double radius) const {
-    const std::size_t i = below(place(radius));
-    return mean[i] + (place(radius) - static_cast<double>(i)) * (mean[i + 1] - mean[i]);
+  [[nodiscard]] static double joined(const std::vector<double>& values, Between at) {
+    return values[at.node] + at.part * (values[at.node + 1] - values[at.node]);
   }
-  /// By central differences, joined likewise.
-  [[nodiscard]] double slope(double radius) const {
-    const std::size_t i = below(place(radius));
-    const auto at = [&](std::size_t bin) {
-      const std::size_t low = bin == 0 ? 0 : bin - 1, high = std::min(bin + 1, mean.size() - 1);
-      return (mean[high] - mean[low]) / static_cast<double>(high - low);
+  /// By central differences at the nodes, joined likewise.
+  [[nodiscard]] double slope(Between at) const {
+    const auto of_node = [&](std::size_t node) {
+      const std::size_t low = node == 0 ? 0 : node - 1, high = std::min(node + 1, mean.size() - 1);
+      return (mean[high] - mean[low]) / (node_distance * static_cast<double>(high - low));
     };
-    const double part = place(radius) - static_cast<double>(i);
-    return at(i) + part * (at(i + 1) - at(i));
+    return of_node(at.node) + at.part * (of_node(at.node + 1) - of_node(at.node));
   }
 };
 
@@ -140,22 +146,24 @@ class Rings {
 
   /// The mean of every radius, and the variance about it summed over all pixels in the range.
   double profile(const Shape& shape, Profile& profile) const {
-    const auto bins = static_cast<std::size_t>(std::ceil(range_.outer - range_.inner));
+    const auto nodes = static_cast<std::size_t>(std::floor((range_.outer - range_.inner) / node_distance)) + 1;
     profile.inner = range_.inner;
-    profile.mean.assign(bins, 0);
-    profile.variance.assign(bins, 0);
-    std::vector<double> count(bins), squares(bins);
+    profile.mean.assign(nodes, 0);
+    profile.variance.assign(nodes, 0);
+    std::vector<double> count(nodes), squares(nodes);
     const Matrix matrix = matrix_of(shape);
     for (const Pixel& pixel : pixels_) {
       const double radius = radius_of(pixel, shape, matrix);
-      if (radius < range_.inner || radius >= range_.outer) continue;
-      const auto bin = static_cast<std::size_t>(radius - range_.inner);
-      count[bin] += 1;
-      profile.mean[bin] += pixel.value;
-      squares[bin] += pixel.value * pixel.value;
+      if (radius < range_.inner || radius >= last_radius(profile)) continue;
+      const Profile::Between at = profile.place(radius);
+      for (const auto& [node, part] : {std::pair(at.node, 1 - at.part), std::pair(at.node + 1, at.part)}) {
+        count[node] += part;
+        profile.mean[node] += part * pixel.value;
+        squares[node] += part * pixel.value * pixel.value;
+      }
     }
     double total = 0;
-    for (std::size_t i = 0; i < bins; ++i) {
+    for (std::size_t i = 0; i < nodes; ++i) {
       if (count[i] == 0) {
         profile.mean[i] = i == 0 ? 0 : profile.mean[i - 1];
         continue;
@@ -171,6 +179,7 @@ class Rings {
   [[nodiscard]] std::array<Equations, sectors> equations(const Shape& shape) const {
     Profile radial;
     const double total = profile(shape, radial);
+    radial.background = ring_background(radial.mean, node_distance);
     // A ring without any variance would have all the weight.
     const double least = 1e-3 * total / std::max<double>(1, static_cast<double>(pixels_.size()));
     std::array<Equations, sectors> made{};
@@ -178,20 +187,23 @@ class Rings {
     for (const Pixel& pixel : pixels_) {
       const double dx = pixel.x - shape.col, dy = pixel.y - shape.row, x = matrix.xx * dx + matrix.xy * dy,
                    y = matrix.xy * dx + matrix.yy * dy, radius = std::hypot(x, y);
-      // The line through two means needs both.
-      if (radius < range_.inner + 0.5 || radius >= range_.outer - 0.5 || radius == 0) continue;
-      const double c = x / radius, s = y / radius, c2 = c * c - s * s, s2 = 2 * c * s, slope = radial.slope(radius),
-                   mean = radial.value(radius);
-      const auto bin = std::min(static_cast<std::size_t>(radius - range_.inner), radial.variance.size() - 1);
-      const double weight = 1 / (radial.variance[bin] + least);
+      if (radius < range_.inner || radius >= last_radius(radial) || radius == 0) continue;
+      const Profile::Between at = radial.place(radius);
+      const double c = x / radius, s = y / radius, c2 = c * c - s * s, s2 = 2 * c * s, slope = radial.slope(at),
+                   mean = Profile::joined(radial.mean, at), below = Profile::joined(radial.background, at),
+                   ring = mean - below, weight = 1 / (Profile::joined(radial.variance, at) + least);
       const std::array<double, parameters> row = {slope * radius * c2,
                                                   slope * radius * s2,
                                                   -slope * (matrix.xx * c + matrix.xy * s),
                                                   -slope * (matrix.xy * c + matrix.yy * s),
-                                                  mean * c,
-                                                  mean * s,
-                                                  mean * c2,
-                                                  mean * s2};
+                                                  ring * c,
+                                                  ring * s,
+                                                  ring * c2,
+                                                  ring * s2,
+                                                  below * c,
+                                                  below * s,
+                                                  below * c2,
+                                                  below * s2};
       const double off = pixel.value - mean;
       const auto sector = static_cast<std::size_t>(
           std::clamp<Index>(static_cast<Index>((std::atan2(y, x) + pi) / (2 * pi) * sectors), 0, sectors - 1));
@@ -204,9 +216,10 @@ class Rings {
     return made;
   }
 
-  [[nodiscard]] bool empty() const { return pixels_.empty(); }
-
  private:
+  static double last_radius(const Profile& profile) {
+    return profile.inner + node_distance * static_cast<double>(profile.mean.size() - 1);
+  }
   static double radius_of(const Pixel& pixel, const Shape& shape, const Matrix& matrix) {
     const double dx = pixel.x - shape.col, dy = pixel.y - shape.row;
     return std::hypot(matrix.xx * dx + matrix.xy * dy, matrix.xy * dx + matrix.yy * dy);
@@ -276,8 +289,8 @@ bool refine(const Rings& rings, Shape& shape) {
     double part = std::min({1.0, largest_step / std::max(1e-300, std::hypot(step[0], step[1])),
                             largest_move / std::max(1e-300, std::hypot(step[2], step[3]))});
     const double size = std::hypot(step[0], step[1]) + 0.01 * std::hypot(step[2], step[3]);
-    if (size < 1e-7) return true;
-    // Bins make the variance a little rough; below this it does not decide.
+    if (size < 1e-6) return true;
+    // Pixels that enter and leave the range make the variance a little rough; below this it does not decide.
     for (int halving = 0; halving < 6; ++halving, part /= 2) {
       const Shape next = moved(shape, step, part);
       const double reached = rings.profile(next, profile);
@@ -286,7 +299,6 @@ bool refine(const Rings& rings, Shape& shape) {
       variance = reached;
       break;
     }
-    if (size < 1e-5) return true;
   }
   return false;
 }
@@ -324,7 +336,10 @@ RingEllipse fit_ring_ellipse(View<const double, 2> pattern, std::span<const std:
   const Shape circles{0, 0, row, col};
   Profile profile;
   const double with_circles = rings.profile(circles, profile);
-  if (!(with_circles > 0))
+  double squares = 0;
+  for (const double mean : profile.mean) squares = std::max(squares, mean * mean);
+  // Rounding of the sums gives a constant pattern some variance.
+  if (!(with_circles > 1e-12 * squares * static_cast<double>(profile.mean.size())))
     throw Error(ErrorKind::bad_input,
                 fmt::format("the pattern is constant from {:g} to {:g} px about its centre", range.inner, range.outer));
   rings.blur(blurs.front());

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <numbers>
 #include <numeric>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -27,6 +27,8 @@ constexpr double strong = 0.2;              // of the strongest line in reach
 constexpr double nearly = 0.85;             // of the best score
 constexpr double other_size = 0.01;
 constexpr Index fewest = 3;
+constexpr double near_px = 3, near_strength = 0.05;  // of a line that merges with another, or moves its peak
+constexpr double strong_ring = 0.3;  // of the highest: other substances have some lines in common, never all
 
 std::vector<Line> lines_of_crystal(const std::string& path, double k_max) {
   const std::vector<Reflection> reflections = list_reflections(read_crystal(path), k_max);
@@ -73,12 +75,33 @@ std::vector<Line> lines_of_list(const std::string& path, double k_max) {
   return lines;
 }
 
-/// Clips peaks from a curve: each value to the mean of those m to either side, m from wide to narrow, on a scale on
-/// which large and small peaks are alike.
-std::vector<double> background_of(const std::vector<double>& profile, Index widest) {
+/// Each value becomes the mean of itself and its neighbours, 1 : 2 : 1.
+std::vector<double> smoothed(const std::vector<double>& values) {
+  std::vector<double> made = values;
+  for (std::size_t i = 1; i + 1 < values.size(); ++i) made[i] = (values[i - 1] + 2 * values[i] + values[i + 1]) / 4;
+  return made;
+}
+constexpr double error_of_smoothed = 0.6124;  // sqrt(1 + 4 + 1) / 4
+
+/// How far a maximum rises above the higher of the minima on its two sides, before something higher.
+double prominence(const std::vector<double>& values, std::size_t peak) {
+  double left = values[peak], right = values[peak];
+  for (std::size_t i = peak; i-- > 0 && values[i] <= values[peak];) left = std::min(left, values[i]);
+  for (std::size_t i = peak + 1; i < values.size() && values[i] <= values[peak]; ++i)
+    right = std::min(right, values[i]);
+  return values[peak] - std::max(left, right);
+}
+
+}  // namespace
+
+std::vector<double> ring_background(const std::vector<double>& profile, double width) {
+  const Index widest = std::max<Index>(3, static_cast<Index>(std::lround(6 / width)));
   const auto count = static_cast<Index>(profile.size());
   std::vector<double> levels;
-  for (const double value : profile) levels.push_back(std::log1p(std::log1p(std::sqrt(std::max(0.0, value) + 1))));
+  // On this scale large and small peaks are alike. Each value becomes at most the mean of those m to either side, m
+  // from wide to narrow.
+  for (const double value : smoothed(profile))
+    levels.push_back(std::log1p(std::log1p(std::sqrt(std::max(0.0, value) + 1))));
   std::vector<double> clipped = levels;
   for (Index m = widest; m >= 1; --m) {
     for (Index i = m; i < count - m; ++i) {
@@ -93,6 +116,8 @@ std::vector<double> background_of(const std::vector<double>& profile, Index wide
   }
   return levels;
 }
+
+namespace {
 
 struct Fit {
   double q_pixel = 0, score = -1e300;
@@ -109,8 +134,12 @@ std::size_t nearest(const std::vector<Line>& lines, double length) {
 
 double weight_of(const RingPeak& peak) { return std::sqrt(std::max(0.0, peak.height)); }
 
-bool on_line(const RingPeak& peak, const Line& line, double q_pixel) {
-  return std::abs(peak.radius * q_pixel - line.length) <= tolerance * line.length + 2 * peak.error * q_pixel;
+/// Near enough to a line, or between it and another that it has merged with.
+bool on_line(const RingPeak& peak, const std::vector<Line>& lines, std::size_t index, double q_pixel) {
+  const double length = peak.radius * q_pixel, off = length - lines[index].length;
+  if (std::abs(off) <= tolerance * lines[index].length + 2 * peak.error * q_pixel) return true;
+  if (off > 0) return index + 1 < lines.size() && lines[index + 1].length - lines[index].length < near_px * q_pixel;
+  return index > 0 && lines[index].length - lines[index - 1].length < near_px * q_pixel;
 }
 
 /// Strength of the lines in reach that have no peak, over that of all in reach.
@@ -123,11 +152,13 @@ double missing_of(const std::vector<RingPeak>& peaks, const std::vector<Line>& l
   };
   for (const Line& line : lines)
     if (in_reach(line)) largest = std::max(largest, line.strength);
-  for (const Line& line : lines) {
-    if (!in_reach(line) || line.strength < strong * largest) continue;
-    const double weight = std::sqrt(line.strength);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!in_reach(lines[i]) || lines[i].strength < strong * largest) continue;
+    const double weight = std::sqrt(lines[i].strength);
     all += weight;
-    if (std::ranges::none_of(peaks, [&](const RingPeak& peak) { return on_line(peak, line, q_pixel); }))
+    if (std::ranges::none_of(peaks, [&](const RingPeak& peak) {
+          return std::abs(peak.radius - lines[i].length / q_pixel) < near_px || on_line(peak, lines, i, q_pixel);
+        }))
       missing += weight;
   }
   return all > 0 ? missing / all : 1;
@@ -138,33 +169,57 @@ double score_of(const std::vector<RingPeak>& peaks, const std::vector<Line>& lin
   double on = 0, all = 0;
   for (const RingPeak& peak : peaks) {
     all += weight_of(peak);
-    const Line& line = lines[nearest(lines, peak.radius * q_pixel)];
-    if (!on_line(peak, line, q_pixel)) continue;
-    const double off = (peak.radius * q_pixel - line.length) / (tolerance * line.length);
+    const std::size_t index = nearest(lines, peak.radius * q_pixel);
+    if (!on_line(peak, lines, index, q_pixel)) continue;
+    const double off = (peak.radius * q_pixel - lines[index].length) / (tolerance * lines[index].length);
     on += weight_of(peak) * std::exp(-0.5 * off * off);
   }
   return on / all - missing_of(peaks, lines, q_pixel, inner, outer);
 }
 
-/// Least squares through the peaks on lines, with those far from theirs left out in later rounds.
+/// The highest peak that is on no line; -1: all are.
+Index highest_off(const std::vector<RingPeak>& peaks) {
+  Index highest = -1;
+  for (std::size_t i = 0; i < peaks.size(); ++i)
+    if (peaks[i].line < 0 && (highest < 0 || peaks[i].height > peaks[static_cast<std::size_t>(highest)].height))
+      highest = static_cast<Index>(i);
+  return highest;
+}
+
+/// Whether no other line is so near that it moves the peak.
+bool clear(const std::vector<Line>& lines, std::size_t index, double q_pixel) {
+  const Line& line = lines[index];
+  return std::ranges::none_of(lines, [&](const Line& other) {
+    return &other != &line && std::abs(other.length - line.length) < near_px * q_pixel &&
+           other.strength > near_strength * line.strength;
+  });
+}
+
+/// Least squares through the peaks on lines that are clear, with those far from theirs left out in later rounds.
 void refine(std::vector<RingPeak>& peaks, const std::vector<Line>& lines, RingScale& scale) {
+  const bool only_clear = std::ranges::count_if(peaks, [&](const RingPeak& peak) {
+                            const std::size_t index = nearest(lines, peak.radius * scale.q_pixel);
+                            return on_line(peak, lines, index, scale.q_pixel) && clear(lines, index, scale.q_pixel);
+                          }) >= 2;
   double scatter = 0;
   for (int round = 0; round < 5; ++round) {
     double above = 0, below = 0, squares = 0;
     Index count = 0;
+    scale.matched = 0;
     for (RingPeak& peak : peaks) {
       const std::size_t index = nearest(lines, peak.radius * scale.q_pixel);
       const double off = peak.radius * scale.q_pixel - lines[index].length;
       peak.line = -1;
-      if (!on_line(peak, lines[index], scale.q_pixel)) continue;
-      if (round > 1 && std::abs(off) > std::max(3 * scatter, 1e-3 * lines[index].length)) continue;
+      if (!on_line(peak, lines, index, scale.q_pixel)) continue;
       peak.line = static_cast<Index>(index);
+      ++scale.matched;
+      if (only_clear && !clear(lines, index, scale.q_pixel)) continue;
+      if (round > 1 && std::abs(off) > std::max(3 * scatter, 1e-3 * lines[index].length)) continue;
       above += lines[index].length * peak.radius;
       below += peak.radius * peak.radius;
       squares += off * off;
       ++count;
     }
-    scale.matched = count;
     if (count == 0) return;
     scale.q_pixel = above / below;
     scatter = count > 1 ? std::sqrt(squares / static_cast<double>(count - 1)) : 0;
@@ -189,16 +244,16 @@ std::vector<RingPeak> find_ring_peaks(const std::vector<double>& profile, const 
   std::vector<double> filled = profile;
   for (std::size_t i = 0; i < filled.size(); ++i)
     if (!std::isfinite(filled[i])) filled[i] = i == 0 ? 0 : filled[i - 1];
-  const std::vector<double> background =
-      background_of(filled, std::max<Index>(3, static_cast<Index>(std::lround(6 / width))));
+  const std::vector<double> background = ring_background(filled, width), smooth = smoothed(filled);
   std::vector<double> net(filled.size());
   for (std::size_t i = 0; i < net.size(); ++i) net[i] = filled[i] - background[i];
   const auto at = [&](Index i) { return net[static_cast<std::size_t>(i)]; };
   std::vector<RingPeak> peaks;
   for (Index i = 1; i + 1 < count; ++i) {
     const auto here = static_cast<std::size_t>(i);
-    if (!std::isfinite(profile[here]) || !(at(i) > at(i - 1)) || !(at(i) >= at(i + 1))) continue;
-    if (!(at(i) > stands_out * sigma[here])) continue;
+    if (!std::isfinite(profile[here]) || !(smooth[here] > smooth[here - 1]) || !(smooth[here] >= smooth[here + 1]))
+      continue;
+    if (!(prominence(smooth, here) > stands_out * std::numbers::sqrt2 * error_of_smoothed * sigma[here])) continue;
     // The top above half of the height on both sides, so that neighbours do not pull it.
     Index first = i, last = i;
     while (first > 0 && at(first - 1) > 0.5 * at(i) && at(first - 1) <= at(first)) --first;
@@ -243,11 +298,13 @@ RingScale fit_ring_scale(std::vector<RingPeak>& peaks, const std::vector<Line>& 
   scale.missing = missing_of(peaks, lines, scale.q_pixel, inner, outer);
   const auto other = std::ranges::find_if(
       fits, [&](const Fit& fit) { return std::abs(fit.q_pixel / scale.q_pixel - 1) > other_size; });
+  const Index off = highest_off(peaks);
   if (scale.matched < fewest)
     scale.refused =
         fmt::format("only {} of {} rings are on lines; expected {} or more", scale.matched, peaks.size(), fewest);
-  else if (2 * scale.matched < static_cast<Index>(peaks.size()))
-    scale.refused = fmt::format("only {} of {} rings are on lines: another substance?", scale.matched, peaks.size());
+  else if (off >= 0 && peaks[static_cast<std::size_t>(off)].height > strong_ring * peaks[by_height.front()].height)
+    scale.refused = fmt::format("the strong ring at {:.1f} px is on no line: another substance?",
+                                peaks[static_cast<std::size_t>(off)].radius);
   else if (scale.missing > 0.5)
     scale.refused = fmt::format("{:.0f} % of the strong lines have no ring: another substance?", 100 * scale.missing);
   else if (other != fits.end() && fits.front().score > 0 && other->score > nearly * fits.front().score)

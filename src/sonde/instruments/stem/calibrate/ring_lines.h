@@ -28,9 +28,13 @@ struct RingPeak {
   Index line = -1;    ///< the index of the line that it is; -1: of none
 };
 
-/// The peaks of a profile whose bins are `width` px wide from `inner` on: maxima over a background that is clipped
-/// from them (SNIP: Ryan et al., Nucl. Instrum. Methods B 34 (1988) 396) and that stand out of `sigma`, the standard
-/// error of each bin, five times. Bins that are NaN have none.
+/// The background under the peaks of a profile: peaks are clipped from it, up to 12 px wide (SNIP: Ryan et al., Nucl.
+/// Instrum. Methods B 34 (1988) 396).
+[[nodiscard]] std::vector<double> ring_background(const std::vector<double>& profile, double width);
+
+/// The peaks of a profile whose bins are `width` px wide from `inner` on: maxima that rise above the higher of
+/// the minima beside them by five times the standard error of that, which follows from `sigma`, that of each bin. Bins
+/// that are NaN have none.
 [[nodiscard]] std::vector<RingPeak> find_ring_peaks(const std::vector<double>& profile,
                                                     const std::vector<double>& sigma, double inner, double width);
 

@@ -17,7 +17,7 @@ struct Rings {
   double row = 57.3, col = 66.8;
   double a = 1, b = 1, theta = 0;  ///< of each ring: semi-axes a r and b r, the first from the columns toward the rows
   double q_pixel = 0.0125;         ///< 1/A, of the circle r
-  double width = 1.1;              ///< px
+  double width = 0.8;              ///< px
   double texture = 0;              ///< of the brightness along the rings
   double dose = 60;                ///< counts at the top of a strong ring
   std::vector<double> lines = {0.24521, 0.28314, 0.40042, 0.46953, 0.49041, 0.56628, 0.61711, 0.63313};  ///< 1/A
