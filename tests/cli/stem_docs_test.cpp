@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sonde/engine/io/npy.h"
+#include "sonde/instruments/stem/calibrate/test_rings.h"
 #include "sonde/instruments/stem/timepix/test_words.h"
 #include "sonde/instruments/stem/view/page.h"
 #include "sonde/instruments/stem/view/test_client.h"
@@ -82,6 +84,18 @@ void save_state(const std::string& master, const std::string& path) {
   std::ofstream(path) << to_json(*client.ask("save_state").find("state"));
 }
 
+/// Four patterns of the rings of gold, as ellipses.
+void save_powder(const std::string& path) {
+  stem::Rings rings;
+  rings.a = 1.015;
+  rings.b = 1 / rings.a;
+  rings.theta = 0.7;
+  std::vector<std::uint16_t> frames;
+  for (std::uint64_t seed = 0; seed < 4; ++seed)
+    for (const double counts : rings.counts(seed)) frames.push_back(static_cast<std::uint16_t>(counts));
+  write_npy(path, Array::from(frames, {2, 2, rings.rows, rings.cols}));
+}
+
 TEST(UserGuide, EveryCommandOfStemRuns) {
   const TemporaryFolder folder;
   // FOLDER on the page: a series of three tilts.
@@ -91,6 +105,7 @@ TEST(UserGuide, EveryCommandOfStemRuns) {
   // What else a reader has.
   std::ofstream(folder.file("Au.cif")) << gold;
   save_hits(folder.file("in.tpx3"));
+  save_powder(folder.file("powder.npy"));
   ASSERT_TRUE(shell(folder.path().string(), testing::program() + " stem simulate vacuum_master.h5 --sample vacuum "
                                                                  "--scan-shape 4,4 --no-truth --quiet")
                   .second);

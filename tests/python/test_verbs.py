@@ -138,6 +138,7 @@ TABLE = {
     "stem load": (["{scan}"], {"output": "{out}/summary.h5", "det_bin": 2}),
     # The description of an image names the budget, which else follows the memory that is free at the moment.
     "stem image": (["{scan}"], {"detector": ["bf", "adf"], "output": "{out}/images/", "memory": "2G"}),
+    "stem calibrate": (["{scan}"], {"output": "{out}/calibration.h5", "inner": 8}),
     "stem com": (["{scan}"], {"output": "{out}/com.h5", "units": "mrad"}),
     "stem phase": (["{scan}"], {"output": "{out}/phase.h5"}),
     "stem radial": (["{scan}"], {"output": "{out}/radial.h5", "azimuth": 4}),

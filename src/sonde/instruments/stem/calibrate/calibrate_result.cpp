@@ -98,6 +98,11 @@ void make_profile(CalibrateResult& result, const MeanPattern& mean, const Datase
 
 void warn(CalibrateResult& result) {
   const RingEllipse& found = result.ellipse;
+  if (result.peaks.size() < 2)
+    result.warnings.push_back(
+        fmt::format("{} rings were found: this is not the pattern of a powder, or {} and {} leave "
+                    "its rings out",
+                    result.peaks.size(), setting("inner"), setting("outer")));
   if (result.fitted && !found.converged)
     result.warnings.push_back("the ellipse has not converged: are there rings? " + setting("inner") + " and " +
                               setting("outer") + " choose where they are looked for");
@@ -205,7 +210,7 @@ Contents CalibrateResult::contents(const std::string& command) const {
     variable.attributes.emplace_back("sonde_version", std::string(build_info().version));
     variable.attributes.emplace_back("command", command);
   };
-  if (fitted) {
+  if (fitted && ellipse.converged) {
     contents.add("calibration/ellipse_a", ellipse.ellipse.a);
     contents.add("calibration/ellipse_b", ellipse.ellipse.b);
     contents.add("calibration/ellipse_theta", ellipse.ellipse.theta).unit("rad");

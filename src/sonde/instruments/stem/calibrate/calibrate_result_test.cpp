@@ -96,6 +96,15 @@ TEST(CalibrateResult, OtherLinesAreNamed) {
   EXPECT_EQ(found.contents("").find("calibration/q_pixel"), nullptr);
 }
 
+TEST(CalibrateResult, APatternWithoutRingsIsNamedFirst) {
+  const testing::TemporaryFolder folder;
+  Rings rings;
+  rings.heights.assign(rings.lines.size(), 0);
+  const CalibrateResult found = make_calibration(loaded(scan_of(folder, rings)), {});
+  ASSERT_FALSE(found.warnings.empty());
+  EXPECT_THAT(found.warnings.front(), HasSubstr("rings were found: this is not the pattern of a powder"));
+}
+
 TEST(CalibrateResult, NoRoomForRingsIsRefused) {
   const testing::TemporaryFolder folder;
   const Dataset scan = loaded(scan_of(folder, stretched()));

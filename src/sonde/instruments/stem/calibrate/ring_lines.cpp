@@ -142,6 +142,18 @@ bool on_line(const RingPeak& peak, const std::vector<Line>& lines, std::size_t i
   return index > 0 && lines[index].length - lines[index - 1].length < near_px * q_pixel;
 }
 
+/// Whether a line, or one that it merges with, has a peak.
+bool has_peak(const std::vector<RingPeak>& peaks, const std::vector<Line>& lines, std::size_t index, double q_pixel) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (std::abs(lines[i].length - lines[index].length) >= near_px * q_pixel) continue;
+    const auto is_its = [&](const RingPeak& peak) {
+      return nearest(lines, peak.radius * q_pixel) == i && on_line(peak, lines, i, q_pixel);
+    };
+    if (std::ranges::any_of(peaks, is_its)) return true;
+  }
+  return false;
+}
+
 /// Strength of the lines in reach that have no peak, over that of all in reach.
 double missing_of(const std::vector<RingPeak>& peaks, const std::vector<Line>& lines, double q_pixel, double inner,
                   double outer) {
@@ -156,10 +168,7 @@ double missing_of(const std::vector<RingPeak>& peaks, const std::vector<Line>& l
     if (!in_reach(lines[i]) || lines[i].strength < strong * largest) continue;
     const double weight = std::sqrt(lines[i].strength);
     all += weight;
-    if (std::ranges::none_of(peaks, [&](const RingPeak& peak) {
-          return std::abs(peak.radius - lines[i].length / q_pixel) < near_px || on_line(peak, lines, i, q_pixel);
-        }))
-      missing += weight;
+    if (!has_peak(peaks, lines, i, q_pixel)) missing += weight;
   }
   return all > 0 ? missing / all : 1;
 }
