@@ -13,7 +13,7 @@
 
 namespace sonde::stem {
 
-EventStore::EventStore() { waiting_.reserve(block); }
+EventStore::EventStore() = default;
 EventStore::~EventStore() = default;
 
 void EventStore::write() {

@@ -1,49 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any file is hits, edges and electrons at their positions, or an Error; and what is held stays within its bounds. The
-// first byte chooses how.
-#include <sys/mman.h>
-#include <unistd.h>
-
+// Any bytes are hits and edges in the order of time, electrons and positions, or an Error; every hit is accounted for.
+// The first byte chooses how. Whole files go through the program in tests/damage.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <numeric>
-#include <string>
+#include <limits>
+#include <span>
+#include <vector>
 
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/stem/timepix/event_report.h"
+#include "sonde/instruments/stem/timepix/clusters.h"
+#include "sonde/instruments/stem/timepix/packet_reader.h"
+#include "sonde/instruments/stem/timepix/scan_clock.h"
+#include "sonde/instruments/stem/timepix/time_order.h"
+
+namespace {
+
+using namespace sonde::stem;
+
+constexpr sonde::Index side = 16, scan_rows = 3, scan_cols = 5;
+
+void require(bool fact) {
+  if (!fact) std::abort();
+}
+
+/// What follows the reader, with bounds that small inputs reach.
+class Pipeline {
+ public:
+  explicit Pipeline(std::uint8_t how)
+      : order_(how & 8 ? 20 : 1000),
+        clusters_(side, side, how & 4 ? 0 : 64),
+        clock_(how & 16 ? ScanClock::by_lines(scan_rows, scan_cols, 3840, 100)
+                        : ScanClock::steady(scan_rows, scan_cols, 1e6, 1000)) {}
+
+  void take(const PacketBlock& block, Ticks until) {
+    order_.add(block);
+    order_.release(until, until);
+    for (const TdcEdge& edge : order_.edges()) clock_.begin_line(edge.time);
+    std::vector<Hit> hits = order_.hits();
+    for (Hit& hit : hits) {
+      require(hit.time >= latest_ && hit.row < 256 && hit.col < 256);
+      latest_ = hit.time;
+      hit.row %= side;
+      hit.col %= side;
+    }
+    released_ += hits.size();
+    clusters_.take(hits);
+    if (!hits.empty()) give(latest_);
+  }
+  void finish(std::uint64_t hits) {
+    give(std::numeric_limits<Ticks>::max());
+    require(in_electrons_ == released_);
+    require(released_ + order_.late_hits() + order_.waiting() == hits);
+  }
+
+ private:
+  void give(Ticks now) {
+    electrons_.clear();
+    clusters_.give(now, electrons_);
+    for (const Electron& electron : electrons_) {
+      require(electron.time >= given_ && electron.pixel < side * side);
+      given_ = electron.time;
+      in_electrons_ += electron.hits;
+      require(clock_.at(electron.time * fine_per_tick) < scan_rows * scan_cols);
+    }
+  }
+
+  TimeOrder order_;
+  Clusterer clusters_;
+  ScanClock clock_;
+  std::vector<Electron> electrons_;
+  Ticks latest_ = std::numeric_limits<Ticks>::min(), given_ = latest_;
+  std::uint64_t released_ = 0, in_electrons_ = 0;
+};
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  using namespace sonde::stem;
-  static const int memory = memfd_create("tpx3_fuzz", MFD_CLOEXEC);
-  static const std::string path = "/proc/self/fd/" + std::to_string(memory);
-  static const ChipLayout layout({{.number = 0}, {.number = 1, .x = 256, .y = 3, .quarter_turns = 1, .flip = true}});
-  const std::uint8_t how = size > 0 ? bytes[0] : 0;
-  if (size > 0) {
-    ++bytes;
-    --size;
-  }
-  if (ftruncate(memory, static_cast<off_t>(size)) != 0 || pwrite(memory, bytes, size, 0) != static_cast<ssize_t>(size))
-    std::abort();
-  TimepixOptions options{.dwell = how & 1 ? "50us" : "1us", .scan_shape = "3x5"};
-  options.damage = how & 2 ? Damage::skip : Damage::stop;
-  if (how & 4) options.cluster_time = "0";
-  if (how & 8) options.lines = LineTrigger::tdc1;
-  if (how & 16) options.delay = "-30us";
-  if (how & 32) options.start = ScanStart::hit;
+  static const ChipLayout layout({{.number = 1, .quarter_turns = 1, .flip = true}});
+  if (size == 0) return 0;
+  const std::uint8_t how = bytes[0];
+  auto left = std::as_bytes(std::span(bytes + 1, size - 1));
+  PacketReader reader("fuzz.tpx3", layout, how & 2 ? Damage::skip : Damage::stop);
+  Pipeline pipeline(how);
+  PacketBlock block;
   try {
-    const ScanTiming timing = choose_timing(path, survey_file(path, layout, options.damage), options);
-    const TimepixEvents events =
-        find_events(path, layout, timing, options, sonde::Budget(std::size_t{1} << 29, "fuzz"));
-    const std::uint64_t hits = events.packets.hits - events.late_hits - events.stray_hits;
-    if (events.packets.hits > size / 8 || events.electrons > hits) std::abort();
-    if (events.placed() + events.before + events.flyback + events.after != events.electrons) std::abort();
-    if (std::accumulate(events.rate.hits.begin(), events.rate.hits.end(), std::uint64_t{0}) != hits) std::abort();
-    const auto index = events.index.view<std::uint32_t, 1>();
-    for (sonde::Index e = 0; e < events.index.count(); ++e)
-      if (index(e) >= events.rows * events.cols) std::abort();
-    (void)warnings_of(events, options);
-    (void)lines_of(events, options);
+    while (!left.empty()) {
+      const auto piece = left.first(std::min<std::size_t>(left.size(), how & 1 ? 40 : 4096));
+      left = left.subspan(piece.size());
+      block.clear();
+      reader.take(piece, block);
+      pipeline.take(block, reader.clock().latest() - (how & 32 ? 0 : 64'000));
+    }
+    reader.finish();
+    pipeline.take({}, reader.clock().latest() + 1);
+    require(reader.counts().hits <= size / 8);
+    pipeline.finish(reader.counts().hits);
   } catch (const sonde::Error&) {
   }
   return 0;
