@@ -12,6 +12,7 @@
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/figure/image.h"
 #include "sonde/engine/report/json.h"
+#include "sonde/instruments/stem/orient/euler_angles.h"
 #include "sonde/instruments/stem/orient/orient_result.h"
 
 namespace sonde::stem {
@@ -20,8 +21,6 @@ namespace {
 using std::numbers::pi;
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 constexpr Index map_side = 480;  // px
-
-double positive(double angle) { return angle < 0 ? angle + 2 * pi : angle; }
 
 double mean_of(const std::vector<double>& values) {
   double total = 0, count = 0;
@@ -50,13 +49,6 @@ void put(std::vector<float>& values, const Orientation& orientation) {
 }
 
 }  // namespace
-
-EulerAngles euler_angles(const Orientation& g) {
-  const double tilt = std::acos(std::clamp(g[2][2], -1.0, 1.0));
-  // Without a tilt only the sum, or with half a turn the difference, of the other two has a meaning.
-  if (std::abs(g[2][2]) > 1 - 1e-12) return {positive(std::atan2(g[0][1], g[0][0])), tilt, 0};
-  return {positive(std::atan2(g[2][0], -g[2][1])), tilt, positive(std::atan2(g[0][2], g[1][2]))};
-}
 
 Value OrientResult::to_value() const {
   std::vector<double> correlation, reliability;

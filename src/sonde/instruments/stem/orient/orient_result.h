@@ -53,12 +53,6 @@ struct OrientResult {
   [[nodiscard]] Array picture() const;
 };
 
-/// Euler angles of Bunge (rad, 0 to 2 pi) of an orientation: its matrix is Z(phi2) X(Phi) Z(phi1) of passive turns.
-struct EulerAngles {
-  double phi1 = 0, capital_phi = 0, phi2 = 0;
-};
-[[nodiscard]] EulerAngles euler_angles(const Orientation& orientation);
-
 /// The size of a pixel is that of the options, of the vectors, or fit_q_pixel(). Throws Error(bad_input) where that is
 /// refused or the voltage is missing, naming the options that give them, what OrientationPlan::prepare() throws, and
 /// Error(budget).

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "sonde/engine/math/random.h"
+#include "sonde/instruments/stem/orient/euler_angles.h"
 #include "sonde/instruments/stem/orient/test_crystals.h"
 #include "tests/support/budget.h"
 #include "tests/support/errors.h"
@@ -187,7 +188,10 @@ TEST(OrientResult, EulerAnglesMakeTheMatrixAgain) {
     const Mat3 made =
         times(passive_z(angles.phi2), times(turn_about({1, 0, 0}, -angles.capital_phi), passive_z(angles.phi1)));
     for (std::size_t row = 0; row < 3; ++row)
-      for (std::size_t col = 0; col < 3; ++col) EXPECT_NEAR(made[row][col], g[row][col], 1e-7);
+      for (std::size_t col = 0; col < 3; ++col) {
+        EXPECT_NEAR(made[row][col], g[row][col], 1e-7);
+        EXPECT_NEAR(orientation_of(angles)[row][col], g[row][col], 1e-7);
+      }
   }
 }
 

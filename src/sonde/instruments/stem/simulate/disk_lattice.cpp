@@ -10,14 +10,10 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/math/philox.h"
-#include "sonde/instruments/stem/simulate/model_kernels.h"
 
 namespace sonde::stem {
 namespace {
 
-constexpr double table_steps = cpu::table_step_inverse;
-constexpr double soft_reach = 8;      // edge widths within which the disk changes inside of a pixel: 3e-4 of it beyond
-constexpr double disk_reach = 16;     // edge widths: the logistic edge has fallen to 10^-7
 constexpr double interface_at = 0.6;  // of the columns, so that most of the scan is unstrained
 constexpr std::uint32_t excitation_stream = 0xD15C5u;
 
@@ -64,20 +60,9 @@ void check(const DiskScan& scan) {
 
 }  // namespace
 
-DiskPatterns::DiskPatterns(const Optics& optics, DiskScan scan) : optics_(optics), scan_(std::move(scan)) {
+DiskPatterns::DiskPatterns(const Optics& optics, DiskScan scan)
+    : optics_(optics), scan_(std::move(scan)), drawn_(optics) {
   check(scan_);
-  const double reach = optics_.disk_radius + disk_reach * optics_.edge_width;
-  table_.resize(static_cast<std::size_t>(reach * table_steps) + 3);
-  for (std::size_t i = 0; i < table_.size(); ++i) {
-    const double distance = static_cast<double>(i) / table_steps;
-    table_[i] = 1 / (1 + std::exp((distance - optics_.disk_radius) / optics_.edge_width));
-    disk_area_ += 2 * std::numbers::pi * distance * table_[i] / table_steps;
-  }
-  for (Index row = 0; row < optics_.rows; ++row)
-    for (Index col = 0; col < optics_.cols; ++col)
-      background_sum_ += std::exp(
-          -std::hypot(static_cast<double>(row) - optics_.centre_row, static_cast<double>(col) - optics_.centre_col) /
-          optics_.halo_length);
 }
 
 Deformation DiskPatterns::deformation(Index scan_row, Index scan_col) const {
@@ -126,50 +111,10 @@ double DiskPatterns::disk_counts(Index scan_row, Index scan_col, Index h, Index 
   return disks(scan_row, scan_col)[static_cast<std::size_t>((h + scan_.orders) * wide + k + scan_.orders)].counts;
 }
 
-double DiskPatterns::profile(double distance) const {
-  const double at = std::min(distance * table_steps, static_cast<double>(table_.size()) - 2);
-  const auto entry = static_cast<std::size_t>(at);
-  return table_[entry] + (at - static_cast<double>(entry)) * (table_[entry + 1] - table_[entry]);
-}
-
-void DiskPatterns::add_disk(double row, double col, double counts, std::span<double> rate) const {
-  const double reach = optics_.disk_radius + disk_reach * optics_.edge_width, scale = counts / disk_area_;
-  const double soft = soft_reach * optics_.edge_width + 1;
-  // Gauss points and weights of three on [-1/2, 1/2].
-  const double place[3] = {-0.5 * std::sqrt(0.6), 0, 0.5 * std::sqrt(0.6)}, weight[3] = {5. / 18, 8. / 18, 5. / 18};
-  const auto clamped = [](double at, Index extent) {
-    return static_cast<Index>(std::clamp(at, 0.0, static_cast<double>(extent)));
-  };
-  const Index last_row = clamped(row + reach + 1, optics_.rows), last_col = clamped(col + reach + 1, optics_.cols);
-  for (Index y = clamped(row - reach, optics_.rows); y < last_row; ++y)
-    for (Index x = clamped(col - reach, optics_.cols); x < last_col; ++x) {
-      const double down = static_cast<double>(y) - row, across = static_cast<double>(x) - col;
-      const double distance = std::sqrt(down * down + across * across);
-      if (distance > reach) continue;
-      double mean = 0;
-      if (std::abs(distance - optics_.disk_radius) > soft) {
-        mean = profile(distance);
-      } else {
-        for (int i = 0; i < 3; ++i)
-          for (int j = 0; j < 3; ++j) {
-            const double at_y = down + place[i], at_x = across + place[j];
-            mean += weight[i] * weight[j] * profile(std::sqrt(at_y * at_y + at_x * at_x));
-          }
-      }
-      rate[static_cast<std::size_t>(y * optics_.cols + x)] += scale * mean;
-    }
-}
-
 void DiskPatterns::rates(Index scan_row, Index scan_col, const Beam& beam, std::span<double> rate) const {
   const double row = optics_.centre_row + beam.shift_row, col = optics_.centre_col + beam.shift_col;
-  const double background = optics_.dose * scan_.background / background_sum_;
-  for (Index y = 0; y < optics_.rows; ++y)
-    for (Index x = 0; x < optics_.cols; ++x) {
-      const double down = static_cast<double>(y) - row, across = static_cast<double>(x) - col;
-      rate[static_cast<std::size_t>(y * optics_.cols + x)] =
-          background * std::exp(-std::sqrt(down * down + across * across) / optics_.halo_length);
-    }
-  for (const Disk& disk : disks(scan_row, scan_col)) add_disk(row + disk.row, col + disk.col, disk.counts, rate);
+  drawn_.set_background(row, col, optics_.dose * scan_.background, rate);
+  for (const Disk& disk : disks(scan_row, scan_col)) drawn_.add(row + disk.row, col + disk.col, disk.counts, rate);
 }
 
 }  // namespace sonde::stem

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sonde/instruments/stem/simulate/model.h"
+#include "sonde/instruments/stem/simulate/soft_disks.h"
 
 namespace sonde::stem {
 
@@ -44,8 +45,7 @@ struct DiskScan {
 
 /// The diffraction patterns of the crystal: disks at q0(r) + h g1(r) + k g2(r). With F = R(theta) (I + strain) the
 /// deformation of real space, a lattice vector a becomes F a and a reciprocal one F^-T g; disks and background have the
-/// dose together, less what misses the detector. A pixel counts the mean of the disk over its area: 3 x 3 Gauss points
-/// within 8 edge widths of the edge, which err less than 8 x 8 even ones. Thread-safe.
+/// dose together, less what misses the detector. Thread-safe.
 class DiskPatterns {
  public:
   /// Throws Error(bad_input) for vectors along one line, deformations that turn the crystal inside out, and numbers out
@@ -65,13 +65,10 @@ class DiskPatterns {
     double counts = 0;
   };
   [[nodiscard]] std::vector<Disk> disks(Index scan_row, Index scan_col) const;
-  void add_disk(double row, double col, double counts, std::span<double> rate) const;
-  [[nodiscard]] double profile(double distance) const;
 
   Optics optics_;
   DiskScan scan_;
-  double disk_area_ = 0, background_sum_ = 0;
-  std::vector<double> table_;  // of the disk, at 1/32 px
+  SoftDisks drawn_;
 };
 
 }  // namespace sonde::stem

@@ -46,7 +46,7 @@ ArinaDescription describe_file(const SimulateOptions& options, const Model& mode
   for (const Defect& defect : model.defects())
     description.pixel_mask[static_cast<std::size_t>(defect.row * description.cols + defect.col)] = defect.mask_bits;
   description.calibration.high_tension_v = {{.value = 1000 * options.voltage}};
-  description.calibration.camera_length_m = {{.value = options.camera_length}};
+  description.calibration.camera_length_m = {{.value = camera_length_of(options)}};
   description.calibration.scan_step_row_nm = {{.value = options.scan_step}};
   description.calibration.scan_step_col_nm = {{.value = options.scan_step}};
   description.calibration.detector_pixel_m = {{.value = detector_pixel_m}};
@@ -114,6 +114,24 @@ void write_lattice(Hdf5Writer& file, const SimulateOptions& options, const Model
     write(name, [&, part = member](Index row, Index col) { return patterns.deformation(row, col).*part; });
 }
 
+void write_grains(Hdf5Writer& file, const SimulateOptions& options, const Model& model) {
+  const GrainPatterns patterns = grain_patterns_of(options);
+  Array grain(Device::cpu(), {model.scan_rows(), model.scan_cols()}, DType::u32);
+  Array orientation(Device::cpu(), {patterns.grains(), 3, 3}, DType::f64);
+  const auto grains = grain.view<std::uint32_t, 2>();
+  const auto matrices = orientation.view<double, 3>();
+  for (Index row = 0; row < model.scan_rows(); ++row)
+    for (Index col = 0; col < model.scan_cols(); ++col)
+      grains(row, col) = static_cast<std::uint32_t>(patterns.grain_at(row, col));
+  for (Index i = 0; i < patterns.grains(); ++i)
+    for (Index row = 0; row < 3; ++row)
+      for (Index col = 0; col < 3; ++col)
+        matrices(i, row, col) = patterns.orientation(i)[static_cast<std::size_t>(row)][static_cast<std::size_t>(col)];
+  file.array("/grain", grain);
+  file.array("/orientation", orientation);
+  file.value("/q_pixel", patterns.q_pixel());
+}
+
 void write_truth(Hdf5Writer& file, const SimulateOptions& options, const Model& model) {
   const Optics& optics = model.optics();
   const double radius = optics.disk_radius;
@@ -145,6 +163,7 @@ void write_truth(Hdf5Writer& file, const SimulateOptions& options, const Model& 
   file.array("/beam", beam);
   if (options.sample == Sample::phase) write_phase(file, options, model);
   if (options.sample == Sample::disks) write_lattice(file, options, model);
+  if (options.sample == Sample::crystal) write_grains(file, options, model);
   file.array("/good", Array::from(model.good(), {optics.rows, optics.cols}));
 }
 

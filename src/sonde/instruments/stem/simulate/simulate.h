@@ -13,6 +13,7 @@
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/memory/memory_plan.h"
 #include "sonde/instruments/stem/simulate/disk_lattice.h"
+#include "sonde/instruments/stem/simulate/grain_patterns.h"
 #include "sonde/instruments/stem/simulate/model.h"
 #include "sonde/instruments/stem/simulate/wave.h"
 
@@ -23,9 +24,9 @@ class Fields;
 namespace sonde::stem {
 
 /// What lies under the beam: nanoparticles on a film (specimen.h); nothing at all, with the beam shifted by -1, 0
-/// and +1 times the deflection in turn (the pattern of the benchmarks); hills of the phase, by wave optics (wave.h); or
-/// a strained crystal that diffracts into disks (disk_lattice.h).
-enum class Sample { particles, vacuum, phase, disks };
+/// and +1 times the deflection in turn (the pattern of the benchmarks); hills of the phase, by wave optics (wave.h);
+/// a strained crystal that diffracts into disks (disk_lattice.h); or grains of a crystal (grain_patterns.h).
+enum class Sample { particles, vacuum, phase, disks, crystal };
 
 /// Everything that decides a simulated scan; two runs with equal options give equal files.
 struct SimulateOptions {
@@ -35,7 +36,7 @@ struct SimulateOptions {
   Sample sample = Sample::particles;
   double dose = 1;
   std::optional<std::string> centre;
-  double disk_radius = 16;
+  std::optional<double> disk_radius;  ///< unset: see disk_radius_of()
   double edge_width = 0.8;
   double halo_length = 22;
   double wide_length = 60;
@@ -51,13 +52,19 @@ struct SimulateOptions {
   double lattice_turn = 1;
   Index orders = 2;
   double excitation = 0.8;
+  std::string crystal;  ///< CIF file
+  Index grains = 8;
+  std::optional<std::string> euler;
+  double k_max = 1.5;
+  double sigma_excitation_error = 0.02;
+  double diffracted = 0.5;
   Index masked_pixels = 4;
   Index hot_pixels = 2;
   Index seed = 1;
   DType dtype = DType::u16;
   Index frames_per_file = 5000;
   double voltage = 200;
-  double camera_length = 0.115;
+  std::optional<double> camera_length;  ///< unset: see camera_length_of()
   double scan_step = 0.5;
   bool truth = true;
 
@@ -76,6 +83,14 @@ inline constexpr double detector_pixel_m = 1e-4;
 
 /// The patterns of sample `disks` that these options describe; throws like model_of().
 [[nodiscard]] DiskPatterns disk_patterns_of(const SimulateOptions& options);
+
+/// The patterns of sample `crystal` that these options describe; throws like model_of(), and what read_crystal() does.
+[[nodiscard]] GrainPatterns grain_patterns_of(const SimulateOptions& options);
+
+/// px: as set, else 16; of a crystal 0.3 times the shortest distance of a reflection from the direct disk.
+[[nodiscard]] double disk_radius_of(const SimulateOptions& options);
+/// m: as set, else 0.115; of a crystal the length at which reflections of 1/d = k_max are on the detector.
+[[nodiscard]] double camera_length_of(const SimulateOptions& options);
 
 /// Where the expected values of an acquisition are kept: "<base>_truth.h5" for "<base>_master.h5".
 [[nodiscard]] std::string truth_path(const std::string& master);
@@ -113,9 +128,11 @@ struct Simulated {
 /// `moment_row`, `moment_col`, `pattern`, the `beam` position of every pattern (of `phase` without the specimen's
 /// deflection), and `good`, the pixels that count; of sample `phase` also the `phase` at every position and the
 /// `seen_phase`, averaged over the probe, in rad; of sample `disks` the lattice vectors `g1_x`, `g1_y`, `g2_x`, `g2_y`
-/// in px of the detector, the strain `e_xx`, `e_yy`, `e_xy` and the turn `theta` in rad along the axes of the scan.
-/// Nothing has its name before all of it is complete. Reports progress, answers interrupts. Holds what
-/// plan_simulation() predicts. Throws Error(usage), Error(bad_input), Error(io), and Error(budget) before any work.
+/// in px of the detector, the strain `e_xx`, `e_yy`, `e_xy` and the turn `theta` in rad along the axes of the scan; of
+/// sample `crystal` the `grain` at every position and of every grain the `orientation` (grains, 3, 3; see Orientation),
+/// and `q_pixel` in 1/A. Nothing has its name before all of it is complete. Reports progress, answers interrupts. Holds
+/// what plan_simulation() predicts. Throws Error(usage), Error(bad_input), Error(io), and Error(budget) before any
+/// work.
 Simulated simulate(const SimulateOptions& options, Budget budget = Budget::automatic(Device::cpu()));
 
 /// The options a truth file was made with; model_of() of them gives the model, expect() of that what any detector

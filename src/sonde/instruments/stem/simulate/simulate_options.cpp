@@ -14,11 +14,14 @@
 #include <utility>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/math/philox.h"
 #include "sonde/engine/math/random.h"
 #include "sonde/engine/math/wavelength.h"
 #include "sonde/engine/options/fields.h"
+#include "sonde/instruments/stem/orient/euler_angles.h"
+#include "sonde/instruments/stem/orient/reflections.h"
 #include "sonde/instruments/stem/read/acquisition.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
 #include "sonde/instruments/stem/simulate/specimen.h"
@@ -160,6 +163,35 @@ LatticeVectors lattice_of(const SimulateOptions& options, const Optics& optics) 
   return {(*values)[0], (*values)[1], (*values)[2], (*values)[3]};
 }
 
+constexpr double usual_radius = 16, usual_length = 0.115;
+constexpr double radius_per_spacing = 0.3;  // disks of neighbours that are nearer in projection still do not touch
+constexpr double margin = 3;                // px: half a pixel of the centre, and the soft edge
+
+std::vector<Reflection> reflections_of(const SimulateOptions& options) {
+  if (options.crystal.empty())
+    throw Error(ErrorKind::usage, "no crystal was given").hint("give " + setting("crystal", "FILE.cif"));
+  return list_reflections(read_crystal(options.crystal), options.k_max);
+}
+
+/// 1/A: that of camera length and voltage.
+double q_pixel_of(const SimulateOptions& options) {
+  return detector_pixel_m / camera_length_of(options) / electron_wavelength(options.voltage);
+}
+
+std::vector<Orientation> orientations_of(const SimulateOptions& options) {
+  if (!options.euler) return random_orientations(static_cast<std::uint64_t>(options.seed), options.grains);
+  std::vector<Orientation> orientations;
+  for (const std::string& each : split(*options.euler, ';')) {
+    const auto angles = numbers_of<double, 3>(each);
+    if (!angles)
+      throw Error(ErrorKind::usage,
+                  fmt::format("euler \"{}\"; expected three angles for each grain, PHI1,PHI,PHI2;...", *options.euler));
+    const double degree = std::numbers::pi / 180;
+    orientations.push_back(orientation_of({degree * (*angles)[0], degree * (*angles)[1], degree * (*angles)[2]}));
+  }
+  return orientations;
+}
+
 Deformation deformation_of(const SimulateOptions& options) {
   const auto values = numbers_of<double, 3>(options.strain);
   if (!values)
@@ -177,22 +209,27 @@ void SimulateOptions::describe(Fields& fields) {
                 {{"particles", Sample::particles},
                  {"vacuum", Sample::vacuum},
                  {"phase", Sample::phase},
-                 {"disks", Sample::disks}},
+                 {"disks", Sample::disks},
+                 {"crystal", Sample::crystal}},
                 {.help = "what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills "
                          "of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts "
-                         "into disks"});
+                         "into disks; grains of a crystal from a file, with kinematic patterns"});
   fields.add("dose", dose,
              {.help = "mean counts of a detector pixel in one frame", .unit = "counts", .min = 1e-6, .max = 1e6});
   fields.add(
       "centre", centre,
       {.help = "undeflected beam; unset: near the middle", .unit = "px", .metavar = "ROW,COL", .alias = "center"});
-  fields.add("disk_radius", disk_radius, {.help = "radius of the bright-field disk", .unit = "px", .min = 0.1});
+  fields.add(
+      "disk_radius", disk_radius,
+      {.help = "radius of the bright-field disk; unset: 16, of crystal 0.3 of the distance to the nearest reflection",
+       .unit = "px",
+       .min = 0.1});
   fields.add("edge_width", edge_width, {.help = "width of the disk's logistic edge", .unit = "px", .min = 0.01});
   fields.add("halo_length", halo_length, {.help = "decay length of the halo", .unit = "px", .min = 0.1});
   fields.add("wide_length", wide_length,
              {.help = "decay length of scattering to high angles", .unit = "px", .min = 0.1});
   fields.add("halo_fraction", halo_fraction,
-             {.help = "share of the dose in the halo, for vacuum and disks only", .min = 0, .max = 1});
+             {.help = "share of the dose in the halo, for vacuum, disks and crystal only", .min = 0, .max = 1});
   fields.add("deflection", deflection,
              {.help = "scale of the beam deflections: vacuum shifts by this many pixels, particles by up to five times",
               .min = -100,
@@ -233,6 +270,25 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add(
       "excitation", excitation,
       {.help = "of disks: how far intensities vary about their mean from pattern to pattern", .min = 0, .max = 1});
+  fields.add("crystal", crystal, {.help = "of crystal: the structure", .metavar = "FILE.cif"});
+  fields.add("grains", grains,
+             {.help = "of crystal: grains, about points that the seed decides, with orientations that it decides",
+              .min = 1,
+              .max = 10000});
+  fields.add("euler", euler,
+             {.help = "of crystal: the orientations instead, one grain for each: angles of Bunge",
+              .unit = "degrees",
+              .metavar = "PHI1,PHI,PHI2;..."});
+  fields.add("k_max", k_max, {.help = "of crystal: largest 1/d of reflections", .unit = "1/A", .min = 0.01, .max = 20});
+  fields.add("sigma_excitation_error", sigma_excitation_error,
+             {.help = "of crystal: standard deviation of the distance from Ewald's sphere at which a reflection is "
+                      "excited",
+              .unit = "1/A",
+              .min = 1e-4,
+              .max = 1});
+  fields.add(
+      "diffracted", diffracted,
+      {.help = "of crystal: share of the counts of all disks in those beside the direct one", .min = 0, .max = 1});
   fields.add("masked_pixels", masked_pixels,
              {.help = "pixels that say \"no data\" and are marked in the mask", .min = 0, .max = 1e9});
   fields.add("hot_pixels", hot_pixels,
@@ -242,9 +298,30 @@ void SimulateOptions::describe(Fields& fields) {
                 {.help = "element type of the frames"});
   fields.add("frames_per_file", frames_per_file, {.help = "frames in one data file", .unit = "frames", .min = 1});
   fields.add("voltage", voltage, {.help = "acceleration voltage to record", .unit = "kV", .min = 1, .max = 2000});
-  fields.add("camera_length", camera_length, {.help = "camera length to record", .unit = "m", .min = 1e-6});
+  fields.add("camera_length", camera_length,
+             {.help = "camera length to record; unset: 0.115, of crystal such that reflections up to k-max are on the "
+                      "detector",
+              .unit = "m",
+              .min = 1e-6});
   fields.add("scan_step", scan_step, {.help = "distance of scan positions to record", .unit = "nm", .min = 1e-6});
   fields.add("truth", truth, {.help = "write the expected values beside the scan"});
+}
+
+double disk_radius_of(const SimulateOptions& options) {
+  if (options.disk_radius) return *options.disk_radius;
+  if (options.sample != Sample::crystal) return usual_radius;
+  return radius_per_spacing * reflections_of(options).front().length / q_pixel_of(options);
+}
+
+double camera_length_of(const SimulateOptions& options) {
+  if (options.camera_length) return *options.camera_length;
+  if (options.sample != Sample::crystal) return usual_length;
+  const auto [rows, cols] = shape_of(options.detector_shape, "detector shape", most_pixels);
+  const double reach = std::max(1.0, static_cast<double>(std::min(rows, cols)) / 2 - margin);
+  const double farthest = options.disk_radius
+                              ? options.k_max * reach / std::max(1.0, reach - *options.disk_radius)
+                              : options.k_max + radius_per_spacing * reflections_of(options).front().length;
+  return detector_pixel_m * reach / farthest / electron_wavelength(options.voltage);
 }
 
 namespace {
@@ -262,7 +339,7 @@ Optics optics_of(const SimulateOptions& options) {
     optics.centre_row = static_cast<double>(optics.rows - 1) / 2 + 0.37;
     optics.centre_col = static_cast<double>(optics.cols - 1) / 2 - 0.62;
   }
-  optics.disk_radius = options.disk_radius;
+  optics.disk_radius = disk_radius_of(options);
   optics.edge_width = options.edge_width;
   optics.halo_length = options.halo_length;
   optics.wide_length = options.wide_length;
@@ -277,7 +354,7 @@ PhasePatterns phase_patterns_of(const SimulateOptions& options) {
   scan.step = 10 * options.scan_step;
   scan.rotation = options.rotation * std::numbers::pi / 180;
   scan.transpose = options.transpose;
-  scan.pixel = detector_pixel_m / options.camera_length / electron_wavelength(options.voltage);
+  scan.pixel = q_pixel_of(options);
   scan.hills = hills_of(options, scan.scan_rows, scan.scan_cols, scan.step);
   return PhasePatterns(optics_of(options), std::move(scan));
 }
@@ -302,6 +379,20 @@ DiskPatterns disk_patterns_of(const SimulateOptions& options) {
   return DiskPatterns(optics, scan);
 }
 
+GrainPatterns grain_patterns_of(const SimulateOptions& options) {
+  GrainScan scan;
+  std::tie(scan.scan_rows, scan.scan_cols) = shape_of(options.scan_shape, "scan shape", most_positions);
+  scan.reflections = reflections_of(options);
+  scan.beam = {.wavelength = electron_wavelength(options.voltage),
+               .sigma_excitation_error = options.sigma_excitation_error};
+  scan.orientations = orientations_of(options);
+  scan.q_pixel = q_pixel_of(options);
+  scan.diffracted = options.diffracted;
+  scan.background = options.halo_fraction;
+  scan.seed = static_cast<std::uint64_t>(options.seed);
+  return GrainPatterns(optics_of(options), std::move(scan));
+}
+
 Model model_of(const SimulateOptions& options) {
   const auto [scan_rows, scan_cols] = shape_of(options.scan_shape, "scan shape", most_positions);
   const Optics optics = optics_of(options);
@@ -320,11 +411,19 @@ Model model_of(const SimulateOptions& options) {
                    patterns->rates(scan_row, scan_col, beam, rate);
                  });
   }
+  if (options.sample == Sample::crystal) {
+    const auto patterns = std::make_shared<const GrainPatterns>(grain_patterns_of(options));
+    return Model(optics, scan_rows, scan_cols, drifting(scan_rows, scan_cols, options.descan),
+                 defects_of(options, optics),
+                 [patterns](Index scan_row, Index scan_col, const Beam& beam, Model::Scratch&, std::span<double> rate) {
+                   patterns->rates(scan_row, scan_col, beam, rate);
+                 });
+  }
   std::vector<Defect> defects = defects_of(options, optics);
   Model::BeamAt beam =
       options.sample == Sample::vacuum
           ? shifted_in_turn(scan_cols, options.halo_fraction, options.deflection)
-          : scan_over(Specimen(spots_per_radius * options.disk_radius, strongest_deflection * options.deflection),
+          : scan_over(Specimen(spots_per_radius * disk_radius_of(options), strongest_deflection * options.deflection),
                       scan_rows, scan_cols, options.descan);
   return Model(optics, scan_rows, scan_cols, std::move(beam), std::move(defects));
 }
