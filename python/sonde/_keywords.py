@@ -187,7 +187,7 @@ class SimulateKeywords(TypedDict, total=False):
 
     scan_shape: Text | None
     detector_shape: Text | None
-    sample: Literal["particles", "vacuum", "phase", "disks"] | None
+    sample: Literal["particles", "vacuum", "phase", "disks", "crystal"] | None
     dose: SupportsFloat | None
     centre: Text | None
     disk_radius: SupportsFloat | None
@@ -207,6 +207,12 @@ class SimulateKeywords(TypedDict, total=False):
     lattice_turn: SupportsFloat | None
     orders: SupportsIndex | None
     excitation: SupportsFloat | None
+    crystal: Text | None
+    grains: SupportsIndex | None
+    euler: Text | None
+    k_max: SupportsFloat | None
+    sigma_excitation_error: SupportsFloat | None
+    diffracted: SupportsFloat | None
     masked_pixels: SupportsIndex | None
     hot_pixels: SupportsIndex | None
     seed: SupportsIndex | None

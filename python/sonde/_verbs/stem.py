@@ -1644,7 +1644,7 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
 
 @checked
 def simulate(output: Text | None = None, *, scan_shape: Text | None = None, detector_shape: Text | None = None,
-             sample: Literal["particles", "vacuum", "phase", "disks"] | None = None, dose: SupportsFloat | None = None,
+             sample: Literal["particles", "vacuum", "phase", "disks", "crystal"] | None = None, dose: SupportsFloat | None = None,
              centre: Text | None = None, disk_radius: SupportsFloat | None = None, edge_width: SupportsFloat | None = None,
              halo_length: SupportsFloat | None = None, wide_length: SupportsFloat | None = None,
              halo_fraction: SupportsFloat | None = None, deflection: SupportsFloat | None = None,
@@ -1652,7 +1652,9 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
              phase_width: SupportsFloat | None = None, rotation: SupportsFloat | None = None, transpose: bool | None = None,
              lattice: Text | None = None, strain_field: Literal["uniform", "gradient", "step", "rotation"] | None = None,
              strain: Text | None = None, lattice_turn: SupportsFloat | None = None, orders: SupportsIndex | None = None,
-             excitation: SupportsFloat | None = None, masked_pixels: SupportsIndex | None = None,
+             excitation: SupportsFloat | None = None, crystal: Text | None = None, grains: SupportsIndex | None = None,
+             euler: Text | None = None, k_max: SupportsFloat | None = None, sigma_excitation_error: SupportsFloat | None = None,
+             diffracted: SupportsFloat | None = None, masked_pixels: SupportsIndex | None = None,
              hot_pixels: SupportsIndex | None = None, seed: SupportsIndex | None = None,
              dtype: Literal["u8", "u16", "u32"] | None = None, frames_per_file: SupportsIndex | None = None,
              voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None,
@@ -1677,14 +1679,14 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
         scan positions
     detector_shape : str (ROWS,COLS), default '192,192'
         detector pixels
-    sample : {'particles', 'vacuum', 'phase', 'disks'}, default 'particles'
-        what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts into disks
+    sample : {'particles', 'vacuum', 'phase', 'disks', 'crystal'}, default 'particles'
+        what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts into disks; grains of a crystal from a file, with kinematic patterns
     dose : float in counts, default 1.0
         mean counts of a detector pixel in one frame (at least 1e-06, at most 1e+06)
     centre : str (ROW,COL) in px, default unset
         undeflected beam; unset: near the middle
-    disk_radius : float in px, default 16.0
-        radius of the bright-field disk (at least 0.1)
+    disk_radius : float in px, default unset
+        radius of the bright-field disk; unset: 16, of crystal 0.3 of the distance to the nearest reflection (at least 0.1)
     edge_width : float in px, default 0.8
         width of the disk's logistic edge (at least 0.01)
     halo_length : float in px, default 22.0
@@ -1692,7 +1694,7 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
     wide_length : float in px, default 60.0
         decay length of scattering to high angles (at least 0.1)
     halo_fraction : float, default 0.15
-        share of the dose in the halo, for vacuum and disks only (at least 0, at most 1)
+        share of the dose in the halo, for vacuum, disks and crystal only (at least 0, at most 1)
     deflection : float, default 1.0
         scale of the beam deflections: vacuum shifts by this many pixels, particles by up to five times (at least -100, at most 100)
     descan : float in px, default 0.6
@@ -1717,6 +1719,18 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
         of disks: orders on either side of the direct disk (at least 0, at most 20)
     excitation : float, default 0.8
         of disks: how far intensities vary about their mean from pattern to pattern (at least 0, at most 1)
+    crystal : str (FILE.cif), default ''
+        of crystal: the structure
+    grains : int, default 8
+        of crystal: grains, about points that the seed decides, with orientations that it decides (at least 1, at most 10000)
+    euler : str (PHI1,PHI,PHI2;...) in degrees, default unset
+        of crystal: the orientations instead, one grain for each: angles of Bunge
+    k_max : float in 1/A, default 1.5
+        of crystal: largest 1/d of reflections (at least 0.01, at most 20)
+    sigma_excitation_error : float in 1/A, default 0.02
+        of crystal: standard deviation of the distance from Ewald's sphere at which a reflection is excited (at least 0.0001, at most 1)
+    diffracted : float, default 0.5
+        of crystal: share of the counts of all disks in those beside the direct one (at least 0, at most 1)
     masked_pixels : int, default 4
         pixels that say "no data" and are marked in the mask (at least 0, at most 1e+09)
     hot_pixels : int, default 2
@@ -1729,8 +1743,8 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
         frames in one data file (at least 1)
     voltage : float in kV, default 200.0
         acceleration voltage to record (at least 1, at most 2000)
-    camera_length : float in m, default 0.115
-        camera length to record (at least 1e-06)
+    camera_length : float in m, default unset
+        camera length to record; unset: 0.115, of crystal such that reflections up to k-max are on the detector (at least 1e-06)
     scan_step : float in nm, default 0.5
         distance of scan positions to record (at least 1e-06)
     truth : bool, default True
@@ -1754,7 +1768,8 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
                 centre=centre, disk_radius=disk_radius, edge_width=edge_width, halo_length=halo_length, wide_length=wide_length,
                 halo_fraction=halo_fraction, deflection=deflection, descan=descan, phase_height=phase_height,
                 phase_width=phase_width, rotation=rotation, transpose=transpose, lattice=lattice, strain_field=strain_field,
-                strain=strain, lattice_turn=lattice_turn, orders=orders, excitation=excitation, masked_pixels=masked_pixels,
-                hot_pixels=hot_pixels, seed=seed, dtype=dtype, frames_per_file=frames_per_file, voltage=voltage,
-                camera_length=camera_length, scan_step=scan_step, truth=truth, live=live, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                strain=strain, lattice_turn=lattice_turn, orders=orders, excitation=excitation, crystal=crystal, grains=grains,
+                euler=euler, k_max=k_max, sigma_excitation_error=sigma_excitation_error, diffracted=diffracted,
+                masked_pixels=masked_pixels, hot_pixels=hot_pixels, seed=seed, dtype=dtype, frames_per_file=frames_per_file,
+                voltage=voltage, camera_length=camera_length, scan_step=scan_step, truth=truth, live=live, device=device,
+                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)

@@ -88,8 +88,8 @@ TEST(GrainPatterns, DisksAreWhereTheReflectionsAreWithTheirCounts) {
     SCOPED_TRACE(grain);
     patterns.rates(at / 12, at % 12, beam, rate);
     EXPECT_NEAR(seen_at(optics, rate, row, col).counts, 0.5 * optics.dose, 1e-3 * optics.dose);
-    // Phi1 turns the axes of the detector against the crystal: 200 goes the other way, from columns to rows negative.
-    const double angle = grain == 0 ? 0 : -std::numbers::pi / 8;
+    // Bunge's phi1 turns the crystal about z in the frame of the sample, from the columns towards the rows.
+    const double angle = grain == 0 ? 0 : std::numbers::pi / 8;
     double of_200 = 0;
     for (int quarter = 0; quarter < 4; ++quarter) {
       const double turn = angle + quarter * std::numbers::pi / 2;

@@ -32,6 +32,7 @@ void run_simulate(const SimulateOptions& options, Run& run) {
   if (options.output == SimulateOptions{}.output) note_made_up_names();
   require_place(options.output);
   (void)truth_path(options.output);
+  if (options.sample == Sample::crystal && !options.crystal.empty()) run.require_room_for(options.crystal);
   if (run.dry_run()) return show_plan(options, run);
   auto phase = run.report().phase("simulate");
   const Simulated made = simulate(options, run.host_budget());
@@ -61,7 +62,9 @@ Verb simulate_verb() {
                        {"sonde stem simulate beam_master.h5 --sample vacuum --disk-radius 30 --halo-length 25",
                         "The pattern of the benchmarks"},
                        {"sonde stem simulate film_master.h5 --sample disks --disk-radius 6 --detector-shape 128,128",
-                        "Disks of a crystal that is strained beyond an interface"}},
+                        "Disks of a crystal that is strained beyond an interface"},
+                       {"sonde stem simulate grains_master.h5 --sample crystal --crystal Au.cif --dose 4",
+                        "Eight grains of gold with kinematic patterns"}},
           .plans = true,
           .watched = Watched{},
           .invoke = invocation<SimulateOptions, run_simulate>};
