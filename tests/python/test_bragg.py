@@ -93,3 +93,27 @@ def test_a_kernel_study_compares_kernels_and_gives_the_disks_too(folder, found):
     # Nine disks are twelve free numbers of a pattern: 6 % by chance, in both alike.
     assert kernels["poisson"]["over_bound"] < kernels["sigmoid"]["over_bound"]
     assert made["bragg/offsets"].size == 31
+
+
+def test_a_dose_report_predicts_the_scatter_about_the_drawn_places(folder, found):
+    made = sonde.stem.bragg(folder / "scan_master.h5", dose_report=30, min_relative_intensity=0.05, hot_pixels="zero")
+    report = made.facts["dose_report"]
+    assert report["patterns_with_lattice"] == 30
+    assert report["disks"] > 250
+    assert abs(report["variance_over_mean"] - 1) < 4 * report["variance_over_mean_sigma"]
+    truth, over = drawn(folder), []
+    for qy, qx, expected in zip(lists(found, "qy"), lists(found, "qx"), truth, strict=True):
+        nearest = np.hypot(qy[:, None] - expected[:, 0], qx[:, None] - expected[:, 1]).argmin(0)
+        over += [qy[nearest] - expected[:, 0], qx[nearest] - expected[:, 1]]
+    # The median disk's scatter and the median error: 540 numbers each, whose medians scatter by 1.2 / sqrt(540) = 5 %; the profile of the bound 3 %.
+    assert 0.8 < report["scatter_px"] / (1.4826 * np.median(np.abs(over))) < 1.25
+    assert 0.9 < report["over_stated"] < 1.15
+    assert report["counts_for_strain_1e-3"] > report["median_counts"]
+    assert made["bragg/offsets"].size == 31
+
+
+def test_a_dose_report_of_scaled_counts_is_refused(folder):
+    frames = sonde.stem.load(folder / "scan_master.h5")
+    doubled = 2 * np.stack([np.stack([frames.pattern(row, col) for col in range(SCAN[1])]) for row in range(SCAN[0])]).astype(np.uint16)
+    with pytest.raises(sonde.Error, match="times their mean; expected 0.8 to 1.2"):
+        sonde.stem.bragg(doubled, dose_report=30, probe="4", min_relative_intensity=0.05)

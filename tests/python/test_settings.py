@@ -121,7 +121,7 @@ CASES = {
     "stem com": {"output": Case("{out}/other.h5"), "png": Case("{out}/p.png"), "fit": Case("none"), "min_counts": Case(2900.0, 1e6), "threshold": Case("3"),
                  "rotation": Case("30"), "transpose": Case("0", "1"), "convention": Case(rotation="30", transpose="1"), "q_pixel": Case(0.01, units="1/A"),
                  "skip_calibration": Case("pixel")},
-    "stem bragg": {"output": Case("{out}/other.h5"), "png": Case("{out}/p.png"), "kernel_study": Case(9), "probe": Case("4"), "kernel_sigma": Case(kernel="gaussian"),
+    "stem bragg": {"output": Case("{out}/other.h5"), "png": Case("{out}/p.png"), "kernel_study": Case(9), "dose_report": Case(9), "gain": Case(2.0), "probe": Case("4"), "kernel_sigma": Case(kernel="gaussian"),
                    "upsample_factor": Case(subpixel="multicorr"), "min_absolute_intensity": Case(1.0), "min_relative_intensity": Case(0.9),
                    "relative_to_peak": Case(1, min_relative_intensity=0.9), "min_peak_spacing": Case(12.0), "max_num_peaks": Case(1)},
     "stem radial": {"output": Case("{out}/other.h5"), "plot": Case("{out}/p.svg"), "centre": Case("12,13"), "ellipse": Case("2,1,30"),

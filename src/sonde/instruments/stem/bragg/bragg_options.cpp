@@ -29,6 +29,7 @@ KernelSettings BraggOptions::kernel_settings() const {
 
 DiskSettings BraggOptions::disk_settings(const Probe& of) const {
   DiskSettings settings;
+  settings.gain = gain;
   settings.corr_power = corr_power;
   settings.sigma_dp = sigma_dp;
   settings.sigma_cc = sigma_cc;
@@ -88,9 +89,12 @@ void BraggOptions::describe(Fields& fields) {
                 {{"none", Refinement::none},
                  {"poly", Refinement::poly},
                  {"multicorr", Refinement::multicorr},
-                 {"newton", Refinement::newton}},
-                {.help = "how places between pixels are found: newton: the maximum of the correlation itself, with its "
-                         "standard error"});
+                 {"newton", Refinement::newton},
+                 {"gaussian2d", Refinement::gaussian2d},
+                 {"mle", Refinement::mle}},
+                {.help = "how places between pixels are found: newton: the maximum of the correlation itself; mle: "
+                         "where the counts about the disk and its neighbours are most likely; both with standard "
+                         "errors"});
   fields.add("upsample_factor", upsample_factor, {.help = "points of multicorr in a pixel", .min = 2, .max = 256});
   fields.heading("Which disks");
   fields.add("min_absolute_intensity", min_absolute_intensity, {.help = "least correlation of a disk", .min = 0});
@@ -110,6 +114,12 @@ void BraggOptions::describe(Fields& fields) {
        .min = 1,
        .max = 10'000});
   fields.add("max_num_peaks", max_num_peaks, {.help = "most disks of a pattern", .min = 1, .max = 10'000});
+  fields.heading("Counts");
+  fields.add("gain", gain,
+             {.help = "units of the detector for one electron, which standard errors follow from; 1 where electrons are "
+                      "counted",
+              .min = 1e-6,
+              .max = 1e9});
   fields.heading("");
 }
 

@@ -14,6 +14,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/setting.h"
 #include "sonde/instruments/stem/bragg/disk_kernels.h"
+#include "sonde/instruments/stem/bragg/likely_places.h"
 #include "sonde/instruments/stem/bragg/pattern_transform.h"
 #include "sonde/instruments/stem/bragg/peaks.h"
 #include "sonde/instruments/stem/bragg/place_variance.h"
@@ -22,7 +23,7 @@
 namespace sonde::stem {
 namespace {
 
-constexpr std::string_view refinement_names[] = {"none", "poly", "multicorr", "newton"};
+constexpr std::string_view refinement_names[] = {"none", "poly", "multicorr", "newton", "gaussian2d", "mle"};
 // Of a narrower Gaussian, sums over pixels differ from its spectrum: then the spectrum is taken.
 constexpr double narrowest_in_pixels = 0.8;
 
@@ -84,12 +85,14 @@ struct BraggPlan::Tables {
   std::vector<float> smoothing, refine_smoothing;  // (rows, half)
   GaussianWindow window{1};
   std::optional<PlaceVariance> variance;
+  std::optional<LikelyPlaces> likely;
 
   [[nodiscard]] std::size_t bytes() const {
     return transform.bytes() +
            sizeof(std::complex<float>) * (detect.direct.size() + detect.mirrored.size() + refine.direct.size() +
                                           refine.mirrored.size() + kernel.size()) +
-           sizeof(float) * (smoothing.size() + refine_smoothing.size()) + (variance ? variance->bytes() : 0);
+           sizeof(float) * (smoothing.size() + refine_smoothing.size()) + (variance ? variance->bytes() : 0) +
+           (likely ? likely->bytes() : 0);
   }
 };
 
@@ -106,6 +109,7 @@ struct BraggPlan::Scratch::Rooms {
   std::vector<float> found_real, refined_real;
   PeakRooms peaks;
   PlaceVariance::Room variance;
+  LikelyPlaces::Room likely;
 };
 
 BraggPlan::Scratch::Scratch(const BraggPlan& plan) : rooms_(std::make_unique<Rooms>(*plan.tables_)) {}
@@ -128,7 +132,7 @@ const DiskSettings& BraggPlan::settings() const { return tables_->settings; }
 std::size_t BraggPlan::bytes() const { return tables_->bytes(); }
 
 BraggPlan BraggPlan::prepare(Index rows, Index cols, const Probe& probe, const KernelSettings& kernel,
-                             const DiskSettings& settings) {
+                             const DiskSettings& settings, std::span<const std::uint8_t> good) {
   if (rows <= 2 * std::max<Index>(settings.edge_boundary, 1) || cols <= 2 * std::max<Index>(settings.edge_boundary, 1))
     throw Error(ErrorKind::bad_input, fmt::format("an edge of {} px leaves nothing of a detector of {} x {} pixels",
                                                   settings.edge_boundary, rows, cols))
@@ -143,7 +147,7 @@ BraggPlan BraggPlan::prepare(Index rows, Index cols, const Probe& probe, const K
   auto tables = std::make_unique<Tables>(rows, cols);
   tables->settings = settings;
   const PatternTransform& transform = tables->transform;
-  const bool newton = settings.subpixel == Refinement::newton;
+  const bool newton = settings.subpixel == Refinement::newton || settings.subpixel == Refinement::mle;
   const double sigma = settings.sigma_refine();
   tables->linear = settings.corr_power == 1 && transform.packed();
   tables->refines_smoothed = newton && sigma >= narrowest_in_pixels;
@@ -167,6 +171,7 @@ BraggPlan BraggPlan::prepare(Index rows, Index cols, const Probe& probe, const K
     tables->refine_smoothing[i] = static_cast<float>(blur(sigma, fy, fx));
   });
   if (newton && settings.corr_power == 1) tables->variance.emplace(spectrum, rows, cols, sigma, reach(probe, kernel));
+  if (settings.subpixel == Refinement::mle) tables->likely.emplace(probe, rows, cols, good, settings.gain);
   return BraggPlan(std::move(tables));
 }
 
@@ -227,6 +232,7 @@ void BraggPlan::run_frame(const T* frame, Scratch::Rooms& rooms, DiskList& to) c
   if (of.refines_exactly)
     for (std::size_t i = 0; i < rooms.half.size(); ++i) rooms.half[i] *= of.refine_smoothing[i];
 
+  const std::size_t before = to.disks.size();
   for (const Peak& peak : rooms.peaks.kept) {
     PlacedMaximum place = refine_poly(correlation, cols(), peak);
     switch (of.settings.subpixel) {
@@ -240,7 +246,11 @@ void BraggPlan::run_frame(const T* frame, Scratch::Rooms& rooms, DiskList& to) c
       case Refinement::multicorr:
         place = refine_multicorr(spectrum, of.settings.upsample_factor, place);
         break;
-      case Refinement::newton: {
+      case Refinement::gaussian2d:
+        if (const auto hill = refine_gaussian(correlation, rows(), cols(), peak)) place = *hill;
+        break;
+      case Refinement::newton:
+      case Refinement::mle: {
         const auto climbed = unsmoothed != nullptr ? refine_smoothed(unsmoothed, rows(), cols(), of.window, place)
                                                    : refine_exact(spectrum, place);
         if (climbed) place = *climbed;
@@ -253,9 +263,15 @@ void BraggPlan::run_frame(const T* frame, Scratch::Rooms& rooms, DiskList& to) c
                    .var_y = std::numeric_limits<float>::quiet_NaN(),
                    .var_x = std::numeric_limits<float>::quiet_NaN()};
     if constexpr (std::is_integral_v<T>)
-      if (of.variance && place.yy < 0) of.variance->add(frame, place, rooms.variance, disk);
+      if (of.variance && place.yy < 0) {
+        of.variance->add(frame, place, rooms.variance, disk);
+        // Of values g N with N electrons the sum over the values is a g-th of that over their variances.
+        disk.var_y *= static_cast<float>(of.settings.gain);
+        disk.var_x *= static_cast<float>(of.settings.gain);
+      }
     to.disks.push_back(disk);
   }
+  if (of.likely) of.likely->refine(frame, std::span(to.disks).subspan(before), rooms.likely);
 }
 
 #define SONDE_BRAGG_RUN(T) template void BraggPlan::run<T>(const T*, Index, Scratch&, DiskList&) const;

@@ -20,13 +20,16 @@ namespace sonde::stem {
 ///  - poly: a parabola through three values for each axis;
 ///  - multicorr: the largest value on a grid of 1 / upsample_factor px, and a parabola there (Guizar-Sicairos, Thurman
 ///    and Fienup, Opt. Lett. 33 (2008) 156);
-///  - newton: the maximum of the band-limited correlation, which the grid of multicorr approaches.
-enum class Refinement { none, poly, multicorr, newton };
+///  - newton: the maximum of the band-limited correlation, which the grid of multicorr approaches;
+///  - gaussian2d: a Gaussian through 7 x 7 values of the correlation, by least squares;
+///  - mle: from there the largest Poisson likelihood of the counts near the disk, with overlapping neighbours.
+enum class Refinement { none, poly, multicorr, newton, gaussian2d, mle };
 
 [[nodiscard]] std::string_view name(Refinement refinement);
 
 /// How disks are found, in the words of py4DSTEM's find_Bragg_disks.
 struct DiskSettings {
+  double gain = 1;        ///< units of the detector for one electron
   double corr_power = 1;  ///< 1: cross-correlation, 0: phase correlation, between: hybrid
   double sigma_dp = 0;    ///< Gaussian blur of the pattern, px
   double sigma_cc = 2;    ///< Gaussian smoothing of the correlation, px
@@ -71,13 +74,15 @@ struct DiskList {
 /// A maximum is no smaller than its neighbours at (+1, 0), (0, +1), (+1, +1) and (-1, +1) and larger than the others,
 /// so that a plateau of two pixels has one. Maxima are filtered (edge, intensity, spacing, number), the brightest
 /// first, and refined. Of Poisson counts and a cross-correlation, newton also gives the variance of a place, H^-1 G
-/// H^-1 with H the curvature of the correlation and G = sum I grad(K) grad(K)^T over the pixels of the kernel. Const
+/// H^-1 with H the curvature of the correlation and G = sum I grad(K) grad(K)^T over the pixels of the kernel; mle the
+/// inverse of the information of the counts, whatever the correlation was. Const
 /// access is thread-safe: one Scratch for each thread. The disks of a frame do not depend on other frames.
 class BraggPlan {
  public:
-  /// Throws what make_kernel throws, and Error(bad_input) for a detector without a pixel inside the edge.
+  /// `good`: pixels that mle uses, (rows, cols); empty: all. Throws what make_kernel throws, and Error(bad_input) for a
+  /// detector without a pixel inside the edge.
   [[nodiscard]] static BraggPlan prepare(Index rows, Index cols, const Probe& probe, const KernelSettings& kernel,
-                                         const DiskSettings& settings);
+                                         const DiskSettings& settings, std::span<const std::uint8_t> good = {});
   BraggPlan(BraggPlan&&) noexcept;
   BraggPlan& operator=(BraggPlan&&) noexcept;
   ~BraggPlan();

@@ -10,34 +10,24 @@
 
 #include "sonde/engine/math/poisson.h"
 #include "sonde/instruments/stem/bragg/test_disks.h"
+#include "sonde/instruments/stem/bragg/test_scene.h"
 #include "tests/support/errors.h"
 
 namespace sonde::stem {
 namespace {
 
 using sonde::testing::error_of;
+using stem::testing::disks_of;
 using stem::testing::draw_disks;
 using stem::testing::draw_lattice;
 using stem::testing::DrawnDisk;
 using stem::testing::ReferenceSearch;
+using stem::testing::Scatter;
+using stem::testing::scatter_of;
+using stem::testing::settings_for;
 using ::testing::HasSubstr;
 
 constexpr double probe_radius = 3.2, probe_edge = 0.6;
-
-DiskSettings settings_for(double radius) {
-  DiskSettings settings;
-  settings.min_peak_spacing = 1.5 * radius;
-  settings.edge_boundary = static_cast<Index>(std::ceil(radius)) + 1;
-  return settings;
-}
-
-template <class T>
-DiskList disks_of(const BraggPlan& plan, const std::vector<T>& frames) {
-  BraggPlan::Scratch scratch(plan);
-  DiskList list;
-  plan.run(frames.data(), static_cast<Index>(frames.size()) / (plan.rows() * plan.cols()), scratch, list);
-  return list;
-}
 
 struct Search {
   std::string name;
@@ -93,6 +83,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Search{"multicorr_hybrid_odd", 41, 47, 0.7, 0, 2, Refinement::multicorr, 1e-3},
                       Search{"newton", 40, 48, 1, 0, 2, Refinement::newton, 5e-4},
                       Search{"newton_little_smoothing", 40, 48, 1, 0, 0.5, Refinement::newton, 5e-4},
+                      Search{"gaussian2d", 40, 48, 1, 0, 2, Refinement::gaussian2d, 5e-4},
+                      Search{"gaussian2d_hybrid_odd", 41, 47, 0.7, 0, 2, Refinement::gaussian2d, 1e-3},
                       Search{"newton_hybrid_odd", 41, 47, 0.7, 0, 2, Refinement::newton, 1e-3}),
     [](const auto& each) { return each.param.name; });
 
@@ -190,64 +182,10 @@ TEST(BraggPlan, AnEdgeThatLeavesNothingIsRefused) {
                         "--edge-boundary"));
 }
 
-/// The scene of the Cramer-Rao bound: one disk on a background of 1/600 of its plateau, 32 x 32.
-struct Scene {
-  static constexpr Index side = 32;
-  static constexpr double radius = 5, edge = 0.7;
-  double counts;
-
-  [[nodiscard]] std::vector<double> rates(double y, double x) const {
-    const std::vector<DrawnDisk> disk = {{y, x, 1}};
-    std::vector<double> pattern = draw_disks(side, side, disk, radius, edge, 1.0 / 600);
-    // Counts of the disk, not of the background.
-    const double scale = counts / (M_PI * radius * radius);
-    for (double& rate : pattern) rate *= scale;
-    return pattern;
-  }
-
-  /// CRB^-2 = sum (d mu / d x)^2 / mu.
-  [[nodiscard]] double bound(double y, double x) const {
-    constexpr double step = 1e-3;
-    const auto before = rates(y, x - step), after = rates(y, x + step), here = rates(y, x);
-    double sum = 0;
-    for (std::size_t i = 0; i < here.size(); ++i) sum += std::pow((after[i] - before[i]) / (2 * step), 2) / here[i];
-    return 1 / std::sqrt(sum);
-  }
-};
-
-struct Scatter {
-  double over_bound;  ///< rms of an axis over the bound
-  double pull;        ///< rms of deviations over their stated sigma
-};
-
-Scatter scatter_of(KernelShape shape, double counts, int trials) {
-  DiskSettings settings = settings_for(Scene::radius);
-  settings.max_num_peaks = 1;
-  const BraggPlan plan =
-      BraggPlan::prepare(Scene::side, Scene::side, soft_probe(Scene::radius, Scene::edge), {.shape = shape}, settings);
-  const Scene scene{counts};
-  double squares = 0, pulls = 0;
-  constexpr int places = 6;
-  for (int place = 0; place < places; ++place) {
-    const double y = 15.5 + 0.37 * (place % 3), x = 15.25 + 0.29 * place;
-    const auto rates = scene.rates(y, x);
-    const double bound = scene.bound(y, x);
-    std::vector<std::uint32_t> drawn(rates.size());
-    for (int trial = place; trial < trials; trial += places) {
-      draw_poisson({.seed = 11, .stream = static_cast<std::uint64_t>(trial)}, rates, drawn);
-      const BraggDisk disk = disks_of(plan, drawn).disks.at(0);
-      const double dy = static_cast<double>(disk.qy) - y, dx = static_cast<double>(disk.qx) - x;
-      squares += (dy * dy + dx * dx) / (bound * bound);
-      pulls += dy * dy / static_cast<double>(disk.var_y) + dx * dx / static_cast<double>(disk.var_x);
-    }
-  }
-  return {std::sqrt(squares / (2 * trials)), std::sqrt(pulls / (2 * trials))};
-}
-
 // 300 numbers each: an rms is known to 1 / sqrt(600) = 4 %, three of these are 12 %.
 TEST(BraggPlan, ScattersAsTheKernelLets) {
-  const Scatter sigmoid = scatter_of(KernelShape::sigmoid, 1e4, 150), ring = scatter_of(KernelShape::ring, 1e4, 150),
-                poisson = scatter_of(KernelShape::poisson, 1e4, 150);
+  const Scatter sigmoid = scatter_of({KernelShape::sigmoid}, 1e4, 150), ring = scatter_of({KernelShape::ring}, 1e4, 150),
+                poisson = scatter_of({KernelShape::poisson}, 1e4, 150);
   EXPECT_GT(sigmoid.over_bound, 0.88 * 1.4);
   EXPECT_LT(sigmoid.over_bound, 1.12 * 1.65);
   EXPECT_LT(ring.over_bound, 1.12 * 1.25);
@@ -255,8 +193,8 @@ TEST(BraggPlan, ScattersAsTheKernelLets) {
 }
 
 TEST(BraggPlan, VariancesAreThoseOfTheScatter) {
-  EXPECT_NEAR(scatter_of(KernelShape::ring, 1e3, 150).pull, 1, 0.12);
-  EXPECT_NEAR(scatter_of(KernelShape::sigmoid, 1e4, 150).pull, 1, 0.12);
+  EXPECT_NEAR(scatter_of({KernelShape::ring}, 1e3, 150).pull, 1, 0.12);
+  EXPECT_NEAR(scatter_of({KernelShape::sigmoid}, 1e4, 150).pull, 1, 0.12);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ Value settings_value(const Probe& probe, const KernelSettings& kernel, const Dis
   value["kernel"] = name(kernel.shape);
   value["kernel_inner"] = kernel.inner > 0 ? kernel.inner : probe.radius;
   value["kernel_outer"] = kernel.outer > 0 ? kernel.outer : 2 * probe.radius;
+  value["gain"] = disks.gain;
   value["corr_power"] = disks.corr_power;
   value["sigma_dp"] = disks.sigma_dp;
   value["sigma_cc"] = disks.sigma_cc;
@@ -203,7 +204,7 @@ BraggResult make_bragg(const Dataset& dataset, const Probe& probe, const BraggOp
   const KernelSettings& kernel = search.kernel;
   result.mean = std::move(search.mean);
   result.choices = choices_of(probe, kernel, options, settings, search.spacing);
-  const BraggPlan plan = BraggPlan::prepare(shape[2], shape[3], probe, kernel, settings);
+  const BraggPlan plan = BraggPlan::prepare(shape[2], shape[3], probe, kernel, settings, dataset.good());
   const Reservation room =
       budget.reserve(BraggDisks::most_bytes(dataset.positions(), settings.max_num_peaks), "lists of disks",
                      "give a smaller " + setting("max_num_peaks") + " or more " + setting("memory"));

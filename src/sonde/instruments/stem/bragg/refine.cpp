@@ -5,21 +5,17 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <numbers>
 
 #include "sonde/instruments/stem/bragg/disk_kernels.h"
+#include "sonde/instruments/stem/bragg/normal_equations.h"
 
 namespace sonde::stem {
 namespace {
 
 // Newton's steps double the digits; from half a pixel three reach float's.
 constexpr int most_steps = 6;
-constexpr double longest_step = 0.5, small_step = 1e-4;
-// A maximum further than this from the pixel's parabola is another one.
-constexpr double farthest_move = 1.5;
-
-Index wrap(Index at, Index extent) { return (at % extent + extent) % extent; }
-
 double parabola(double before, double here, double after) {
   const double bend = 4 * here - 2 * before - 2 * after;
   return bend > 0 ? (after - before) / bend : 0;
@@ -120,6 +116,77 @@ PlacedMaximum refine_poly(const float* correlation, Index cols, const Peak& peak
   place.x = static_cast<double>(peak.col) + x;
   place.value = (1 - fy) * ((1 - fx) * value(0, 0) + fx * value(0, to_col)) +
                 fy * ((1 - fx) * value(to_row, 0) + fx * value(to_row, to_col));
+  return place;
+}
+
+namespace {
+
+/// Values about a peak, and the Gaussian through them: (height, y, x, sigma, background), from the peak's pixel.
+struct Hill {
+  static constexpr Index half = 3, size = 2 * half + 1;
+  static constexpr std::size_t unknowns = 5;
+  double values[size * size];
+
+  /// The square of the residuals; adds the normal equations where they are asked for.
+  double residuals(const Few<unknowns>& p, Square<unknowns>* normal, Few<unknowns>* gradient) const {
+    double squares = 0;
+    for (Index i = 0; i < size; ++i)
+      for (Index j = 0; j < size; ++j) {
+        const double y = static_cast<double>(i - half) - p[1], x = static_cast<double>(j - half) - p[2];
+        const double away = (y * y + x * x) / (p[3] * p[3]), g = std::exp(-away / 2);
+        const double left = values[i * size + j] - p[0] * g - p[4];
+        squares += left * left;
+        if (normal == nullptr) continue;
+        const double slope = p[0] * g / (p[3] * p[3]);
+        const Few<unknowns> slopes = {g, slope * y, slope * x, slope * away * p[3], 1};
+        for (std::size_t a = 0; a < unknowns; ++a) {
+          (*gradient)[a] += slopes[a] * left;
+          for (std::size_t b = 0; b <= a; ++b) (*normal)[a][b] += slopes[a] * slopes[b];
+        }
+      }
+    return squares;
+  }
+};
+
+}  // namespace
+
+std::optional<PlacedMaximum> refine_gaussian(const float* correlation, Index rows, Index cols, const Peak& peak) {
+  constexpr int most_iterations = 50;
+  constexpr double least_damping = 1e-12, most_damping = 1e12, small_change = 1e-7;
+  Hill hill{};
+  for (Index i = 0; i < Hill::size; ++i)
+    for (Index j = 0; j < Hill::size; ++j)
+      hill.values[i * Hill::size + j] =
+          std::max(0.0, static_cast<double>(correlation[wrap(peak.row - Hill::half + i, rows) * cols +
+                                                        wrap(peak.col - Hill::half + j, cols)]));
+  const double lowest = *std::min_element(std::begin(hill.values), std::end(hill.values));
+  Few<Hill::unknowns> p = {static_cast<double>(peak.value) - lowest, 0, 0, 2, lowest};
+  double damping = 1e-3, squares = hill.residuals(p, nullptr, nullptr);
+  for (int iteration = 0; iteration < most_iterations && damping < most_damping; ++iteration) {
+    Square<Hill::unknowns> normal{};
+    Few<Hill::unknowns> gradient{};
+    (void)hill.residuals(p, &normal, &gradient);
+    for (std::size_t a = 0; a < Hill::unknowns; ++a) normal[a][a] *= 1 + damping;
+    const auto inverse = inverse_of(normal);
+    if (!inverse) return std::nullopt;
+    const Few<Hill::unknowns> step = product(*inverse, gradient);
+    Few<Hill::unknowns> tried = p;
+    for (std::size_t a = 0; a < Hill::unknowns; ++a) tried[a] += step[a];
+    const double after = hill.residuals(tried, nullptr, nullptr);
+    if (!(after <= squares)) {
+      damping *= 10;
+      continue;
+    }
+    p = tried;
+    squares = after;
+    damping = std::max(least_damping, damping / 10);
+    if (std::hypot(step[1], step[2]) < small_change && std::abs(step[3]) < small_change) break;
+  }
+  if (!(p[0] > 0) || !(std::hypot(p[1], p[2]) <= farthest_move)) return std::nullopt;
+  PlacedMaximum place;
+  place.y = static_cast<double>(peak.row) + p[1];
+  place.x = static_cast<double>(peak.col) + p[2];
+  place.value = p[0] + p[4];
   return place;
 }
 

@@ -13,6 +13,14 @@
 
 namespace sonde::stem {
 
+/// px: steps of Newton and of Fisher's scoring, and the last one.
+inline constexpr double longest_step = 0.5, small_step = 1e-4;
+/// A maximum further than this from the pixel's parabola is another one, px.
+inline constexpr double farthest_move = 1.5;
+
+/// An index of what is periodic.
+[[nodiscard]] constexpr Index wrap(Index at, Index extent) { return (at % extent + extent) % extent; }
+
 /// A maximum between pixels, with the curvature of the correlation there.
 struct PlacedMaximum {
   double y = 0, x = 0, value = 0;
@@ -22,6 +30,12 @@ struct PlacedMaximum {
 /// A parabola through three values of the correlation for each axis, those below zero counted as zero:
 /// d = (I+ - I-) / (4 I0 - 2 I+ - 2 I-); the value there by bilinear interpolation.
 [[nodiscard]] PlacedMaximum refine_poly(const float* correlation, Index cols, const Peak& peak);
+
+/// A Gaussian A exp(-((y - y0)^2 + (x - x0)^2) / (2 sigma^2)) + b through the 7 x 7 values of the correlation about a
+/// peak, those below zero counted as zero: least squares by Levenberg and Marquardt, 50 iterations at most. `value` is
+/// A + b. Nothing where the fit is not a hill within 1.5 px of the peak. `correlation` is (rows, cols), periodic.
+[[nodiscard]] std::optional<PlacedMaximum> refine_gaussian(const float* correlation, Index rows, Index cols,
+                                                           const Peak& peak);
 
 /// A Gaussian of `sigma` px, 0.8 to 1, by which a correlation is smoothed at any place.
 class GaussianWindow {

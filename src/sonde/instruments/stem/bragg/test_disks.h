@@ -185,6 +185,7 @@ class ReferenceSearch {
       return place;
     }
     if (settings_.subpixel == Refinement::multicorr) return on_grid(spectrum, place);
+    if (settings_.subpixel == Refinement::gaussian2d) return on_gaussian(cc, row, col);
     // The maximum by halving steps along each axis: slow, and sure of a smooth hill.
     for (double width = 0.25; width > 1e-6; width /= 2)
       for (int again = 0; again < 4; ++again)
@@ -195,6 +196,39 @@ class ReferenceSearch {
           }
     place.value = value_at(spectrum, place.y, place.x);
     return place;
+  }
+
+  /// The Gaussian of least squares through 7 x 7 values: height and background are linear, place and width are tried in
+  /// steps that halve.
+  template <class At>
+  [[nodiscard]] Found on_gaussian(At&& cc, Index row, Index col) const {
+    const auto fit = [&](double y, double x, double sigma) {
+      double g1 = 0, gg = 0, v1 = 0, gv = 0, vv = 0;
+      for (Index i = -3; i <= 3; ++i)
+        for (Index j = -3; j <= 3; ++j) {
+          const double dy = static_cast<double>(i) - y, dx = static_cast<double>(j) - x;
+          const double g = std::exp(-(dy * dy + dx * dx) / (2 * sigma * sigma));
+          const double v = cc((row + i + rows_) % rows_, (col + j + cols_) % cols_);
+          g1 += g;
+          gg += g * g;
+          v1 += v;
+          gv += g * v;
+          vv += v * v;
+        }
+      const double height = (49 * gv - g1 * v1) / (49 * gg - g1 * g1), background = (v1 - height * g1) / 49;
+      // The residual of least squares, and the value at the middle.
+      return std::pair(vv - height * gv - background * v1, height + background);
+    };
+    double p[3] = {0, 0, 2};
+    for (double width = 0.5; width > 1e-6; width /= 2)
+      for (int again = 0; again < 12; ++again)
+        for (double& one : p)
+          for (const double step : {width, -width}) {
+            const double before = fit(p[0], p[1], p[2]).first;
+            one += step;
+            if (!(fit(p[0], p[1], p[2]).first < before)) one -= step;
+          }
+    return {static_cast<double>(row) + p[0], static_cast<double>(col) + p[1], fit(p[0], p[1], p[2]).second};
   }
 
   [[nodiscard]] Found on_grid(const Spectrum& spectrum, const Found& start) const {
