@@ -1068,15 +1068,16 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
 
 @checked
 def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, kernel_study: SupportsIndex | None = None,
-          probe: Text | None = None,
+          dose_report: SupportsIndex | None = None, probe: Text | None = None,
           kernel: Literal["flat", "gaussian", "sigmoid", "sigmoid_log", "ring", "poisson"] | None = None,
           kernel_inner: SupportsFloat | None = None, kernel_outer: SupportsFloat | None = None,
           kernel_sigma: SupportsFloat | None = None, corr_power: SupportsFloat | None = None,
           sigma_dp: SupportsFloat | None = None, sigma_cc: SupportsFloat | None = None,
-          subpixel: Literal["none", "poly", "multicorr", "newton"] | None = None, upsample_factor: SupportsIndex | None = None,
-          min_absolute_intensity: SupportsFloat | None = None, min_relative_intensity: SupportsFloat | None = None,
-          relative_to_peak: SupportsIndex | None = None, min_peak_spacing: SupportsFloat | None = None,
-          edge_boundary: SupportsIndex | None = None, max_num_peaks: SupportsIndex | None = None, scan_shape: Text | None = None,
+          subpixel: Literal["none", "poly", "multicorr", "newton", "gaussian2d", "mle"] | None = None,
+          upsample_factor: SupportsIndex | None = None, min_absolute_intensity: SupportsFloat | None = None,
+          min_relative_intensity: SupportsFloat | None = None, relative_to_peak: SupportsIndex | None = None,
+          min_peak_spacing: SupportsFloat | None = None, edge_boundary: SupportsIndex | None = None,
+          max_num_peaks: SupportsIndex | None = None, gain: SupportsFloat | None = None, scan_shape: Text | None = None,
           scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
           transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
           ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
@@ -1101,6 +1102,11 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
     A kernel study finds the disks of some patterns with each kernel. How far they are from the lattice of their pattern, over the
     Cramer-Rao bound of their counts, shows which kernel wastes least of the dose.
 
+    A dose report divides the electrons of some patterns at random into two halves, finds the disks of both and compares their
+    places: the scatter of the places at the full dose, beside the Cramer-Rao bound and the standard errors stated, the strain
+    precision at each position, and the counts that a strain of 1e-3 needs. Electrons must be counted, or their gain known: where
+    the variance of a flat background is not its mean, the report is refused.
+
     Settings have the names of py4DSTEM and follow from the radius of the disk where they are not given. When more than nine
     patterns in ten have no disk, the exit status is 7; the file is written.
 
@@ -1114,6 +1120,8 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
         draw the template, the disks of a pattern and those of all patterns into this picture
     kernel_study : int, default unset
         find the disks of so many patterns with each kernel, and compare their scatter with what the counts allow; without an output nothing else is done (at least 1, at most 100000)
+    dose_report : int, default unset
+        divide the counts of so many patterns into two halves, and report how precisely disks and strain are known, beside what the counts allow; without an output nothing else is done (at least 1, at most 100000)
     probe : str (FILE|RADIUS|auto), default 'auto'
         the disk that is searched: of a vacuum scan, a soft disk of this radius in pixels after binning, or the brightest disk of the mean pattern
     kernel : {'flat', 'gaussian', 'sigmoid', 'sigmoid_log', 'ring', 'poisson'}, default 'ring'
@@ -1130,8 +1138,8 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
         Gaussian blur of the pattern (at least 0, at most 1000)
     sigma_cc : float in px, default 2.0
         Gaussian smoothing of the correlation (at least 0, at most 1000)
-    subpixel : {'none', 'poly', 'multicorr', 'newton'}, default 'newton'
-        how places between pixels are found: newton: the maximum of the correlation itself, with its standard error
+    subpixel : {'none', 'poly', 'multicorr', 'newton', 'gaussian2d', 'mle'}, default 'newton'
+        how places between pixels are found: newton: the maximum of the correlation itself; mle: where the counts about the disk and its neighbours are most likely; both with standard errors
     upsample_factor : int, default 16
         points of multicorr in a pixel (at least 2, at most 256)
     min_absolute_intensity : float, default 0.0
@@ -1146,6 +1154,8 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
         distance from the edge of the detector within which no disk is taken; else one radius and a pixel (at least 1, at most 10000)
     max_num_peaks : int, default 70
         most disks of a pattern (at least 1, at most 10000)
+    gain : float, default 1.0
+        units of the detector for one electron, which standard errors follow from; 1 where electrons are counted (at least 1e-06, at most 1e+09)
     scan_shape : str (ROWS,COLS|auto), default 'auto'
         scan rows and columns; one of them may be auto
     scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
@@ -1213,12 +1223,12 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem bragg", input, output=output, png=png, kernel_study=kernel_study, probe=probe, kernel=kernel,
-                kernel_inner=kernel_inner, kernel_outer=kernel_outer, kernel_sigma=kernel_sigma, corr_power=corr_power,
-                sigma_dp=sigma_dp, sigma_cc=sigma_cc, subpixel=subpixel, upsample_factor=upsample_factor,
+    return _run("stem bragg", input, output=output, png=png, kernel_study=kernel_study, dose_report=dose_report, probe=probe,
+                kernel=kernel, kernel_inner=kernel_inner, kernel_outer=kernel_outer, kernel_sigma=kernel_sigma,
+                corr_power=corr_power, sigma_dp=sigma_dp, sigma_cc=sigma_cc, subpixel=subpixel, upsample_factor=upsample_factor,
                 min_absolute_intensity=min_absolute_intensity, min_relative_intensity=min_relative_intensity,
                 relative_to_peak=relative_to_peak, min_peak_spacing=min_peak_spacing, edge_boundary=edge_boundary,
-                max_num_peaks=max_num_peaks, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
+                max_num_peaks=max_num_peaks, gain=gain, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
                 transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
                 ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape,
                 raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap, preset=preset,

@@ -101,10 +101,10 @@ std::vector<std::string> bragg_faults(const BraggResult& result, const BraggOpti
                     "distorted; give {} or a vacuum scan",
                     probe.confidence, setting("probe", "RADIUS")));
   if (result.nearest > 0 && result.nearest < 2 * probe.radius)
-    faults.push_back(
-        fmt::format("disks overlap: neighbours are {:.1f} px apart and {:.1f} px wide; places are pulled "
-                    "toward the brighter one",
-                    result.nearest, 2 * probe.radius));
+    faults.push_back(fmt::format(
+        "disks overlap: neighbours are {:.1f} px apart and {:.1f} px wide; {}", result.nearest, 2 * probe.radius,
+        options.subpixel == Refinement::mle ? "places and their errors are right only where every neighbour was found"
+                                            : "places are pulled toward the brighter one"));
   else if (result.nearest > 0 && result.nearest < 2.6 * probe.radius)
     faults.push_back(
         fmt::format("disks nearly touch: neighbours are {:.1f} px apart and {:.1f} px wide; weak disks beside "

@@ -115,11 +115,12 @@ void BraggOptions::describe(Fields& fields) {
        .max = 10'000});
   fields.add("max_num_peaks", max_num_peaks, {.help = "most disks of a pattern", .min = 1, .max = 10'000});
   fields.heading("Counts");
-  fields.add("gain", gain,
-             {.help = "units of the detector for one electron, which standard errors follow from; 1 where electrons are "
-                      "counted",
-              .min = 1e-6,
-              .max = 1e9});
+  fields.add(
+      "gain", gain,
+      {.help = "units of the detector for one electron, which standard errors follow from; 1 where electrons are "
+               "counted",
+       .min = 1e-6,
+       .max = 1e9});
   fields.heading("");
 }
 

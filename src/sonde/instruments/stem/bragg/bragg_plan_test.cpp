@@ -184,7 +184,8 @@ TEST(BraggPlan, AnEdgeThatLeavesNothingIsRefused) {
 
 // 300 numbers each: an rms is known to 1 / sqrt(600) = 4 %, three of these are 12 %.
 TEST(BraggPlan, ScattersAsTheKernelLets) {
-  const Scatter sigmoid = scatter_of({KernelShape::sigmoid}, 1e4, 150), ring = scatter_of({KernelShape::ring}, 1e4, 150),
+  const Scatter sigmoid = scatter_of({KernelShape::sigmoid}, 1e4, 150),
+                ring = scatter_of({KernelShape::ring}, 1e4, 150),
                 poisson = scatter_of({KernelShape::poisson}, 1e4, 150);
   EXPECT_GT(sigmoid.over_bound, 0.88 * 1.4);
   EXPECT_LT(sigmoid.over_bound, 1.12 * 1.65);

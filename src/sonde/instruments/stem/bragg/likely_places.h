@@ -43,9 +43,9 @@ class ProbeShape {
 /// than radius + 4 px from where it was found are those of
 ///   mu = b_d + A_d P(q - q_d) + sum over e of A_e P(q - q_e),
 /// where e are all other disks found that reach these pixels: overlapping neighbours are in the model, as a sum of
-/// intensities. Fisher's scoring of (b, A, y, x) of one disk after the other, five rounds at most. Variances are those of
-/// the inverse of the information of a disk with its neighbours, whose own is that of their own pixels. Bad pixels are
-/// left out. A disk that fades or moves by more than 1.5 px stays as it was found.
+/// intensities. Fisher's scoring of (b, A, y, x) of one disk after the other, five rounds at most. Variances are those
+/// of the inverse of the information of a disk with its neighbours, whose own is that of their own pixels. Bad pixels
+/// are left out. A disk that fades or moves by more than 1.5 px stays as it was found.
 class LikelyPlaces {
  public:
   /// `good`: pixels to use, (rows, cols); empty: all. Values are `gain` times electrons.

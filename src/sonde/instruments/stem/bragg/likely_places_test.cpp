@@ -203,8 +203,8 @@ TEST(LikelyPlaces, AreThoseOfTheMeasuredImage) {
   probe.rows = rows;
   probe.cols = cols;
   probe.image = uneven(probe.row, probe.col);
-  const BraggPlan plan = BraggPlan::prepare(rows, cols, probe, {.shape = KernelShape::ring},
-                                            settings_with(Refinement::mle));
+  const BraggPlan plan =
+      BraggPlan::prepare(rows, cols, probe, {.shape = KernelShape::ring}, settings_with(Refinement::mle));
   for (const double shift : {0.0, 0.25, 0.5, 0.8}) {
     auto pattern = uneven(22 + shift, 27 - shift);
     for (double& value : pattern) value += 3;

@@ -156,9 +156,9 @@ std::optional<PlacedMaximum> refine_gaussian(const float* correlation, Index row
   Hill hill{};
   for (Index i = 0; i < Hill::size; ++i)
     for (Index j = 0; j < Hill::size; ++j)
-      hill.values[i * Hill::size + j] =
-          std::max(0.0, static_cast<double>(correlation[wrap(peak.row - Hill::half + i, rows) * cols +
-                                                        wrap(peak.col - Hill::half + j, cols)]));
+      hill.values[i * Hill::size + j] = std::max(
+          0.0, static_cast<double>(
+                   correlation[wrap(peak.row - Hill::half + i, rows) * cols + wrap(peak.col - Hill::half + j, cols)]));
   const double lowest = *std::min_element(std::begin(hill.values), std::end(hill.values));
   Few<Hill::unknowns> p = {static_cast<double>(peak.value) - lowest, 0, 0, 2, lowest};
   double damping = 1e-3, squares = hill.residuals(p, nullptr, nullptr);

@@ -69,8 +69,8 @@ inline Scatter scatter_of(const Method& method, double counts, int trials) {
   DiskSettings settings = settings_for(Scene::radius);
   settings.max_num_peaks = 1;
   settings.subpixel = method.subpixel;
-  const BraggPlan plan =
-      BraggPlan::prepare(Scene::side, Scene::side, soft_probe(Scene::radius, Scene::edge), {.shape = method.shape}, settings);
+  const BraggPlan plan = BraggPlan::prepare(Scene::side, Scene::side, soft_probe(Scene::radius, Scene::edge),
+                                            {.shape = method.shape}, settings);
   const Scene scene{counts};
   double squares = 0, pulls = 0;
   constexpr int places = 6;

@@ -100,7 +100,7 @@ std::vector<std::uint8_t> flat_pixels(const Dataset& dataset, const LatticeFit& 
   } else {
     for_each_site(lattice, rows, cols, [&](Index, Index, double y, double x) { mark(y, x); });
   }
-  for (std::size_t i = 0; i < flat.size(); ++i) 
+  for (std::size_t i = 0; i < flat.size(); ++i)
     if (dataset.good()[i] == 0) flat[i] = 0;
   return flat;
 }
@@ -158,9 +158,10 @@ void check_noise(const Dataset& dataset, const DosePass& pass, const std::vector
                           "as electrons have that are counted",
                           dataset.acquisition().path, where, noise.ratio(), noise.sigma()));
   if (noise.ratio() > 1)
-    throw error.hint(fmt::format("give the units of the detector for one electron where they are known, {}; noise of "
-                                 "the read-out or a structure of the background cannot be divided into halves",
-                                 setting("gain", fmt::format("{:.3g}", noise.ratio() * options.gain))));
+    throw error.hint(
+        fmt::format("give the units of the detector for one electron where they are known, {}; noise of "
+                    "the read-out or a structure of the background cannot be divided into halves",
+                    setting("gain", fmt::format("{:.3g}", noise.ratio() * options.gain))));
   throw error.hint("neighbouring pixels are smoothed, interpolated or compressed, or the gain is smaller than " +
                    setting("gain", fmt::format("{:g}", options.gain)) + ": give the counts of the detector");
 }
@@ -221,8 +222,8 @@ void remove_misplaced(std::vector<DiskPair>& pairs, DoseReport& report) {
   for (const DiskPair& pair : pairs)
     distances.insert(distances.end(), {std::abs(pair.y) / pair.bound_y, std::abs(pair.x) / pair.bound_x});
   const double limit = beyond * mad_to_sigma * median(std::move(distances));
-  report.misplaced = static_cast<Index>(
-      std::erase_if(pairs, [&](const DiskPair& pair) { return pair.farthest() > limit; }));
+  report.misplaced =
+      static_cast<Index>(std::erase_if(pairs, [&](const DiskPair& pair) { return pair.farthest() > limit; }));
 }
 
 /// The rms of `numbers` normal deviates, and its standard error.
@@ -258,8 +259,8 @@ void measure_lattices(const DosePass& pass, const std::vector<DosePattern>& patt
     std::vector<SiteIndex> sure;
     for (const auto& [at, site] : pattern.sites)
       if (sure_in_half(site) && pattern.found[whole].contains(at)) sure.push_back(at);
-    const LatticeFit made =
-        fit_by_bounds(pattern.lattice, pattern.sites, sure, pass.vectors[whole], pattern.found[whole], window.tolerance);
+    const LatticeFit made = fit_by_bounds(pattern.lattice, pattern.sites, sure, pass.vectors[whole],
+                                          pattern.found[whole], window.tolerance);
     if (made.outcome != FitOutcome::fitted || !(made.over_sigma > 0)) continue;
     deviations.add(made);
     // Its covariance is in units of the residuals.
@@ -316,10 +317,7 @@ void doubt(DoseReport& report) {
                     "errors that follow from these are {} by as much",
                     report.over_stated->value, report.over_stated->sigma,
                     report.over_stated->value > 1 ? "too small" : "too large"));
-  const double more = report.lattice_over_bound.value / report.over_bound.value;
-  const double error = more * std::hypot(report.lattice_over_bound.sigma / report.lattice_over_bound.value,
-                                         report.over_bound.sigma / report.over_bound.value);
-  if (more > 1 + std::max(0.1, 3 * error))
+  if (report.systematic() > 0)
     report.warnings.push_back(
         fmt::format("disks are {:.3f} px from the lattice of their pattern beyond what the counts explain: disks may "
                     "overlap, be unevenly filled, or not be on one lattice; more counts do not mend it",
@@ -335,8 +333,12 @@ void doubt(DoseReport& report) {
 }  // namespace
 
 double DoseReport::systematic() const {
-  const double squares = std::pow(lattice_over_bound.value, 2) - std::pow(over_bound.value, 2);
-  return squares > 0 ? bound * std::sqrt(squares) : 0;
+  const double more = lattice_over_bound.value / over_bound.value;
+  const double error =
+      more * std::hypot(lattice_over_bound.sigma / lattice_over_bound.value, over_bound.sigma / over_bound.value);
+  // Nor where there is no lattice to compare with.
+  if (!(more > 1 + std::max(0.1, 3 * error))) return 0;
+  return scatter() * std::sqrt(more * more - 1);
 }
 
 double DoseReport::counts_for(double wanted) const {

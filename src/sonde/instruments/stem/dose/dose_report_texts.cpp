@@ -39,25 +39,25 @@ std::vector<std::string> DoseReport::lines() const {
                         : std::string("noise     too few counts to show that they are electrons"));
   lines.push_back(
       fmt::format("places    scatter by {:.4f} px along each axis (median disk), from two halves", scatter()));
-  lines.push_back(fmt::format("bound     {:.4f} px (Cramer-Rao): the scatter is {} times it, {:.0f} % of the counts lost",
-                              bound, text(over_bound),
-                              100 * std::max(0.0, 1 - 1 / (over_bound.value * over_bound.value))));
-  lines.push_back(over_stated
-                      ? fmt::format("stated    the scatter is {} times the standard error of each disk",
-                                    text(*over_stated))
-                      : std::string("stated    no standard errors: newton and mle with cross-correlation state them"));
-  lines.push_back(fmt::format("lattice   distances from it are {} times the bound: {:.4f} px do not come from counts",
-                              text(lattice_over_bound), systematic()));
+  lines.push_back(
+      fmt::format("bound     {:.4f} px (Cramer-Rao): the scatter is {} times it, {:.0f} % of the counts lost", bound,
+                  text(over_bound), 100 * std::max(0.0, 1 - 1 / (over_bound.value * over_bound.value))));
+  lines.push_back(
+      over_stated ? fmt::format("stated    the scatter is {} times the standard error of each disk", text(*over_stated))
+                  : std::string("stated    no standard errors: newton and mle with cross-correlation state them"));
+  lines.push_back(fmt::format("lattice   distances from it are {} times the bound: {}", text(lattice_over_bound),
+                              systematic() > 0 ? fmt::format("{:.4f} px do not come from counts", systematic())
+                                               : std::string("no more than the counts explain")));
   if (strained == 0) {
     lines.push_back("strain    no pattern has a lattice in both halves");
     return lines;
   }
   const double error = 1 / std::sqrt(2 * static_cast<double>(strained));
-  lines.push_back(fmt::format("strain    {} at each position ({} patterns, +-{:.0f} %)", text(strain), strained,
-                              100 * error));
+  lines.push_back(
+      fmt::format("strain    {} at each position ({} patterns, +-{:.0f} %)", text(strain), strained, 100 * error));
   lines.push_back(fmt::format("          {} allowed by the bound", text(strain_bound)));
   lines.push_back(fmt::format("          {} stated by the fit", text(strain_stated)));
-  lines.push_back(fmt::format("needed    {:.2g} electrons in a disk for a strain of 1e-3", counts_for(1e-3)));
+  lines.push_back(fmt::format("needed    {:.0f} electrons in a disk for a strain of 1e-3", counts_for(1e-3)));
   return lines;
 }
 

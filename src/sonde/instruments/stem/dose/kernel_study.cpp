@@ -61,8 +61,8 @@ StudyPass read_sample(const Dataset& dataset, const Probe& probe, const BraggSea
 }
 
 /// Gives every disk of a pattern its site and counts those that have none. Disks come the brightest first.
-void place_disks(const BraggVectors& vectors, Index position, double tolerance, StudiedPattern& pattern,
-                 FoundAt& found, KernelTrial& trial) {
+void place_disks(const BraggVectors& vectors, Index position, double tolerance, StudiedPattern& pattern, FoundAt& found,
+                 KernelTrial& trial) {
   for (auto i = static_cast<std::size_t>(vectors.first(position)); i < static_cast<std::size_t>(vectors.last(position));
        ++i) {
     ++trial.detections;
@@ -163,7 +163,8 @@ KernelStudy study_kernels(const Dataset& dataset, const Probe& probe, const Brag
       "patterns of the kernel study", "give fewer, " + setting("kernel_study", "N") + ", or more " + setting("memory"));
   const BraggSearch search = choose_search(dataset, probe, options);
   const StudyPass pass = read_sample(dataset, probe, search, positions);
-  const StrainResult lattices = sample_lattices(pass.vectors[static_cast<std::size_t>(options.kernel)], sample, "kernel study", "kernel_study", budget);
+  const StrainResult lattices = sample_lattices(pass.vectors[static_cast<std::size_t>(options.kernel)], sample,
+                                                "kernel study", "kernel_study", budget);
   const StudyWindow window = study_window(probe, search, lattices);
 
   KernelStudy study;

@@ -22,9 +22,9 @@ namespace {
 using sonde::testing::error_of;
 using stem::testing::known_disks;
 using stem::testing::KnownDisk;
+using stem::testing::StudiedCrystal;
 using stem::testing::study_edge;
 using stem::testing::study_options;
-using stem::testing::StudiedCrystal;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;

@@ -13,11 +13,7 @@
 namespace sonde::stem {
 
 KeptFrames::KeptFrames(Index count, Index rows, Index cols, double gain)
-    : pixels_(rows * cols),
-      rows_(rows),
-      cols_(cols),
-      gain_(gain),
-      values_(static_cast<std::size_t>(count * pixels_)) {}
+    : pixels_(rows * cols), rows_(rows), cols_(cols), gain_(gain), values_(static_cast<std::size_t>(count * pixels_)) {}
 
 void KeptFrames::take(const Tile& tile, State*) {
   visit_elements(tile.shape->elements, [&](auto element) {

@@ -65,8 +65,8 @@ struct StudyWindow {
 };
 [[nodiscard]] StudyWindow study_window(const Probe& probe, const BraggSearch& search, const StrainResult& lattices);
 
-/// Lattices of the disks of a sample of `patterns`. `study` ("kernel study") and its setting are named where there is none:
-/// Error(bad_input).
+/// Lattices of the disks of a sample of `patterns`. `study` ("kernel study") and its setting are named where there is
+/// none: Error(bad_input).
 [[nodiscard]] StrainResult sample_lattices(const BraggVectors& vectors, Index patterns, const std::string& study,
                                            const std::string& key, Budget budget);
 
@@ -82,8 +82,7 @@ struct StudyWindow {
 template <class Body>
 void for_each_site(const LatticeFit& lattice, Index rows, Index cols, Body&& body) {
   const Basis& g = lattice.basis;
-  const auto most = static_cast<Index>(
-      std::ceil(std::hypot(rows, cols) / (g.shortest() * std::max(0.1, g.opening()))));
+  const auto most = static_cast<Index>(std::ceil(std::hypot(rows, cols) / (g.shortest() * std::max(0.1, g.opening()))));
   for (Index h = -most; h <= most; ++h)
     for (Index k = -most; k <= most; ++k) {
       const auto i = static_cast<double>(h), j = static_cast<double>(k);

@@ -122,8 +122,7 @@ struct StudiedCrystal {
     LoadOptions options;
     options.layout = LayoutChoice::file;
     options.hot_pixels = BadPixelAction::none;
-    return load(std::make_unique<MemorySource<T>>(study_rows, study_cols, study_height, study_width,
-                                                              std::move(all)),
+    return load(std::make_unique<MemorySource<T>>(study_rows, study_cols, study_height, study_width, std::move(all)),
                 options, Budget(std::size_t{1} << 30, "test"));
   }
 };

@@ -62,7 +62,8 @@ struct BraggCommandOptions {
 
 /// Everything that can be refused before a frame is read.
 LoadPreview checked(const BraggCommandOptions& options, Run& run) {
-  if (options.png.empty() && !options.kernel_study && !options.dose_report) run.require_output(options.output, bragg_endings);
+  if (options.png.empty() && !options.kernel_study && !options.dose_report)
+    run.require_output(options.output, bragg_endings);
   if (!options.output.empty()) require_contents_path(options.output, bragg_endings);
   if (!options.png.empty()) {
     (void)require_ending(options.png, "pictures", {".png"});
