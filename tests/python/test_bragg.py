@@ -99,7 +99,7 @@ def test_a_dose_report_predicts_the_scatter_about_the_drawn_places(folder, found
     made = sonde.stem.bragg(folder / "scan_master.h5", dose_report=30, min_relative_intensity=0.05, hot_pixels="zero")
     report = made.facts["dose_report"]
     assert report["patterns_with_lattice"] == 30
-    assert report["disks"] > 250
+    assert report["disks"] > 240  # of 270: weak ones are below a twentieth of the brightest
     assert abs(report["variance_over_mean"] - 1) < 4 * report["variance_over_mean_sigma"]
     truth, over = drawn(folder), []
     for qy, qx, expected in zip(lists(found, "qy"), lists(found, "qx"), truth, strict=True):
@@ -108,7 +108,8 @@ def test_a_dose_report_predicts_the_scatter_about_the_drawn_places(folder, found
     # The median disk's scatter and the median error: 540 numbers each, whose medians scatter by 1.2 / sqrt(540) = 5 %; the profile of the bound 3 %.
     assert 0.8 < report["scatter_px"] / (1.4826 * np.median(np.abs(over))) < 1.25
     assert 0.9 < report["over_stated"] < 1.15
-    assert report["counts_for_strain_1e-3"] > report["median_counts"]
+    strain = report["strain_sigma"]
+    assert np.isclose(report["counts_for_strain_1e-3"], report["median_counts"] * (strain["e_xx"] ** 2 + strain["e_yy"] ** 2) / 2e-6)
     assert made["bragg/offsets"].size == 31
 
 

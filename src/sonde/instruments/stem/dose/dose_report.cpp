@@ -77,28 +77,30 @@ void require_whole_numbers(const Dataset& dataset, const DosePass& pass, const B
 std::vector<std::uint8_t> flat_pixels(const Dataset& dataset, const LatticeFit& lattice,
                                       const std::map<SiteIndex, Site>& sites, const DiskProfile& profile, bool inside) {
   const Index rows = dataset.shape()[2], cols = dataset.shape()[3];
-  double height = 0;
-  for (const auto& [at, site] : sites) height = std::max(height, site.disk.height);
-  // Where the tail of the highest disk has fallen to a third of a count, whose bend is less than its noise; within, as
-  // far as it has risen to exp(-3) below its height.
-  const double beyond = profile.radius + 0.5 + profile.edge * (1 + std::log1p(height));
-  const double within = profile.radius - 3 * profile.edge - 1;
-  const std::uint8_t outside_value = inside ? 0 : 1;
-  std::vector<std::uint8_t> flat(static_cast<std::size_t>(rows * cols), outside_value);
-  const double reach = inside ? within : beyond;
-  const auto mark = [&](double y, double x) {
+  std::vector<std::uint8_t> flat(static_cast<std::size_t>(rows * cols), inside ? 0 : 1);
+  const auto mark = [&](double y, double x, double reach) {
     for (auto row = std::max<Index>(0, static_cast<Index>(std::ceil(y - reach)));
          row < rows && static_cast<double>(row) <= y + reach; ++row)
       for (auto col = std::max<Index>(0, static_cast<Index>(std::ceil(x - reach)));
            col < cols && static_cast<double>(col) <= x + reach; ++col)
         if (std::hypot(static_cast<double>(row) - y, static_cast<double>(col) - x) <= reach)
-          flat[static_cast<std::size_t>(row * cols + col)] = 1 - outside_value;
+          flat[static_cast<std::size_t>(row * cols + col)] = inside ? 1 : 0;
   };
   if (inside) {
+    // As far as a disk has risen to exp(-3) below its height.
+    const double within = profile.radius - 3 * profile.edge - 1;
     for (const auto& [at, site] : sites)
-      if (site.there() && within > 0) mark(site.y, site.x);
+      if (site.there() && within > 0) mark(site.y, site.x, within);
   } else {
-    for_each_site(lattice, rows, cols, [&](Index, Index, double y, double x) { mark(y, x); });
+    double highest = 0;
+    for (const auto& [at, site] : sites) highest = std::max(highest, site.disk.height);
+    for_each_site(lattice, rows, cols, [&](Index h, Index k, double y, double x) {
+      const auto site = sites.find({h, k});
+      const double height =
+          site == sites.end() ? highest : site->second.disk.height + 3 * site->second.disk.height_sigma;
+      // Where the tail of the disk has fallen to a third of a count, whose bend is less than its noise.
+      mark(y, x, profile.radius + 0.5 + profile.edge * (1 + std::log1p(height)));
+    });
   }
   for (std::size_t i = 0; i < flat.size(); ++i)
     if (dataset.good()[i] == 0) flat[i] = 0;
