@@ -35,7 +35,7 @@ std::vector<double> slope(double middle) {
   return rates;
 }
 
-TEST(FlatNoise, OfPoissonCountsIsOneForFewAndManyOnASlope) {
+TEST(FlatNoise, OfElectronsIsOneForFewAndManyOnASlope) {
   for (const double middle : {0.1, 5.0, 400.0}) {
     const auto rates = slope(middle);
     const FlatNoise noise = noise_of({counts_of(rates, 1), counts_of(rates, 2), counts_of(rates, 3)});

@@ -59,7 +59,7 @@ TEST(FirstHalf, OfManyCountsHasTheirMeanAndVariance) {
 }
 
 // Halves of Poisson counts are Poisson and know nothing of each other.
-TEST(FirstHalf, HalvesOfPoissonCountsAreIndependent) {
+TEST(FirstHalf, HalvesOfElectronsAreIndependent) {
   constexpr std::size_t draws = 20'000;
   constexpr double rate = 3;
   std::vector<std::uint32_t> counts(draws);
