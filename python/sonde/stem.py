@@ -29,6 +29,7 @@ from ._types import Path, Progress
 from ._verbs.stem import bragg
 from ._verbs.stem import calibrate
 from ._verbs.stem import com
+from ._verbs.stem import count
 from ._verbs.stem import crystal
 from ._verbs.stem import events
 from ._verbs.stem import orient
@@ -37,7 +38,7 @@ from ._verbs.stem import radial
 from ._verbs.stem import strain
 from .errors import Error, outside
 
-__all__ = ["Centre", "Dataset", "Moments", "ScanShift", "Series", "SeriesCentre", "SeriesItem", "VirtualImager", "bragg", "calibrate", "centre", "com", "convert", "crystal", "events", "from_array",
+__all__ = ["Centre", "Dataset", "Moments", "ScanShift", "Series", "SeriesCentre", "SeriesItem", "VirtualImager", "bragg", "calibrate", "centre", "com", "convert", "count", "crystal", "events", "from_array",
            "from_dlpack", "image", "info", "load", "load_folder", "map", "memory", "moments", "orient", "pattern", "phase", "radial", "simulate", "strain",
            "validate"]
 

@@ -266,6 +266,11 @@ def make(folder):
     mask = np.zeros(DETECTOR, np.uint8)
     mask[3, 4] = 1
     np.save(folder / "mask.npy", mask)
+    random = np.random.default_rng(4)
+    dense = 20 + random.normal(size=SCAN + DETECTOR) + 30 * (random.random(SCAN + DETECTOR) < 0.02)
+    np.save(folder / "dense.npy", dense.round().astype("<u2"))
+    np.save(folder / "dark.npy", (np.arange(28 * 26) % 3).reshape(DETECTOR).astype("<f4"))
+    np.save(folder / "gain.npy", (1 + np.arange(28 * 26) % 2).reshape(DETECTOR).astype("<f4"))
     (folder / "broken").mkdir()
     sonde.stem.simulate(folder / "broken/scan_master.h5", **simulated, frames_per_file=30)
     damage(folder / "broken/scan_data_000001.h5")

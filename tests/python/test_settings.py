@@ -31,6 +31,7 @@ USES = {
     "stem strain": (["{in}/bragg.h5"], {"output": "{out}/strain.h5"}),
     "stem crystal": (["{in}/gold.cif"], {"output": "{out}/crystal.h5", "zone": "0,1,1", "voltage": 200}),
     "stem orient": (["{in}/gold_disks.h5"], {"crystal": "{in}/gold.cif", "output": "{out}/orientation.h5", "angle_step_zone_axis": 5}),
+    "stem count": (["{scan}"], {"output": "{out}/events.h5", "background": 4.5}),
     "stem events": (["{in}/hits.tpx3"], {"dwell": "40us", "scan_shape": "5,7", "output": "{out}/events.h5"}),
     "stem convert": (["{scan}"], {"output": "{out}/scan.npy"}),
     "stem simulate": (["{out}/s_master.h5"], {"scan_shape": "4,4", "detector_shape": "16,16", "disk_radius": 4}),
@@ -99,6 +100,9 @@ READING = {
     "series_shape": Case("5,5,28,26", inputs=["{in}/series"], output=None), "rotation": Case(30.0),
 }
 
+#: Frames with noise, from which thresholds of counting follow.
+DENSE = {"inputs": ["{in}/dense.npy"], "background": None}
+
 CASES = {
     "stem validate": {"transpose_scan": Case(scan_region="0,6,0,5"), "dataset": Case("gone", inputs=["{in}/two.h5"]), "det_bin": Case("99"),
                       "scan_bin": Case(99), "recursive": Case(inputs=["{in}/series"]), "max_files": Case(1, inputs=["{in}/series"])},
@@ -133,6 +137,9 @@ CASES = {
     "stem orient": {"output": Case("{out}/other.h5"), "crystal": Case("{in}/gone.cif"), "png": Case("{out}/p.png"), "ang": Case("{out}/o.ang"),
                     "q_pixel": Case(0.025), "voltage": Case(80.0), "origin_fit": Case("parabola", "none"), "tol_distance": Case(0.2),
                     "min_number_peaks": Case(900), "matches": Case(2), "skip_calibration": Case("pixel")},
+    "stem count": {"output": Case("{out}/other.h5"), "png": Case("{out}/p.png"), "plot": Case("{out}/p.svg"), "dark": Case("{in}/dark.npy"),
+                   "gain": Case("{in}/gain.npy"), "background": Case(9.0), "xray": Case(12.0), "background_sigma": Case(3.0, **DENSE),
+                   "xray_sigma": Case(1.0, **DENSE), "samples": Case(5, **DENSE), "seed": Case(1, **DENSE, samples=5)},
     "stem events": {"output": Case("{out}/other.h5"), "png": Case("{out}/p.png"), "dwell": Case("30us"), "scan_shape": Case("7,5"), "delay": Case("5us"),
                     "cluster_time": Case("0"), "reorder_time": Case("1us"), "chips": Case("{in}/turned.toml"), "damage": Case(inputs=["{in}/cut.tpx3"])},
     "stem convert": {"output": Case("{out}/other.h5"), "rotation": Case(30.0, output="{out}/scan.h5")},

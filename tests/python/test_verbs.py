@@ -146,6 +146,7 @@ TABLE = {
     "stem strain": (["{folder}/bragg.h5"], {"output": "{out}/strain.h5", "rotation": 20.0}),
     "stem crystal": (["{folder}/gold.cif"], {"output": "{out}/crystal.h5", "zone": "0,1,1", "voltage": 200}),
     "stem orient": (["{folder}/gold_disks.h5"], {"crystal": "{folder}/gold.cif", "output": "{out}/orientation.h5", "angle_step_zone_axis": 5}),
+    "stem count": (["{scan}"], {"output": "{out}/events.h5", "background": 4.5}),
     "stem events": (["{folder}/hits.tpx3"], {"dwell": "40us", "scan_shape": "5,7", "output": "{out}/events.h5"}),
     "stem convert": (["{scan}"], {"output": "{out}/scan.npy"}),
     "stem simulate": (["{out}/s_master.h5"], {"scan_shape": "4,4", "detector_shape": "32,32", "disk_radius": 5}),

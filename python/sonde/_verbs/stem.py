@@ -1469,6 +1469,132 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
 
 
 @checked
+def count(input: Text, *, output: Text | None = None, png: Text | None = None, plot: Text | None = None, dark: Text | None = None,
+          gain: Text | None = None, background: SupportsFloat | None = None, xray: SupportsFloat | None = None,
+          background_sigma: SupportsFloat | None = None, xray_sigma: SupportsFloat | None = None,
+          samples: SupportsIndex | None = None, seed: SupportsIndex | None = None, scan_shape: Text | None = None,
+          scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
+          transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
+          ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
+          dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
+          raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+          raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
+          camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, scan_region: Text | None = None,
+          hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
+          on_error: Literal["fail", "zero"] | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+          memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+          config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
+    """Count the electrons of dense frames.
+
+    What ``sonde stem count`` does.
+
+    A detector that integrates charge shows each electron as a small cloud over noise. Values are compared with two thresholds,
+    after the dark image is subtracted and the gain applied: above the noise, below x-rays. Each maximum of 3 x 3 pixels between
+    them is an electron, and the file holds the pixels of the electrons of every position, in place of frames. A first pass over
+    the frames finds bad pixels, a second one counts; none is held.
+
+    Thresholds that are not given follow from sampled frames: the background from a Gaussian fitted to their noise, the x-rays
+    from the values of the electrons. The report says how many electrons a frame has, how many are lost beside another one, and
+    how many noise by itself makes. Where no frame has an electron the exit status is 7.
+
+    Parameters
+    ----------
+    input : str, default ''
+        a scan of dense frames
+    output : str (FILE.h5), default ''
+        write the electrons of every position to this file
+    png : str (FILE.png), default ''
+        draw the electrons by pixel and by position into this picture
+    plot : str (FILE.png|.pdf|.svg), default ''
+        draw the values of the sampled frames with the thresholds
+    dark : str (FILE.npy|.tif|.png), default ''
+        mean frame without a beam, subtracted from every frame
+    gain : str (FILE.npy|.tif|.png), default ''
+        image by which counts are multiplied after that
+    background : float in counts, default unset
+        an electron is above this; else from the noise of sampled frames (at least -1e+09, at most 1e+09)
+    xray : float in counts, default unset
+        and below this; else from the electrons of sampled frames (at least -1e+09, at most 1e+09)
+    background_sigma : float, default 4.0
+        sigma of the noise between its mean and the background threshold (at least 0, at most 100)
+    xray_sigma : float, default 10.0
+        spreads of electrons between their median and the x-ray threshold (at least 0.1, at most 1000)
+    samples : int in frames, default 20
+        frames that are sampled for the thresholds (at least 1, at most 10000)
+    seed : int, default 0
+        start of the random numbers that choose these frames (at least 0)
+    scan_shape : str (ROWS,COLS|auto), default 'auto'
+        scan rows and columns; one of them may be auto
+    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
+        mirror the scan
+    transpose_scan : bool, default False
+        exchange scan rows and columns
+    transpose_detector : bool, default False
+        exchange detector rows and columns
+    allow_incomplete : bool, default False
+        load a scan that ended early; missing positions are zero and marked
+    drop_extra : bool, default False
+        leave frames out that are more than the scan has positions
+    ignore_mask : bool, default False
+        do not use the pixel mask of the file
+    mask_file : str (FILE), default ''
+        further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
+    sentinel : int, default unset
+        stored value that means no data, for formats that declare none (at least 1)
+    dataset : str (PATH), default ''
+        object inside an HDF5 file or a Zarr folder
+    raw_shape : str (RY,RX,QY,QX), default ''
+        shape of a raw file
+    raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
+        element type of a raw file
+    raw_big_endian : bool, default False
+        a raw file has its most significant byte first
+    raw_offset : int or str, default 0
+        bytes before the first frame of a raw file
+    raw_gap : int or str, default 0
+        bytes after every frame of a raw file
+    preset : str (empad), default ''
+        known raw layout
+    voltage : float in kV, default unset
+        accelerating voltage (at least 1, at most 3000)
+    camera_length : float in m, default unset
+        camera length (at least 0.0001, at most 1000)
+    scan_step : float in nm, default unset
+        distance of scan positions (at least 1e-06, at most 1e+06)
+    scan_region : str (ROW0,ROW1,COL0,COL1), default ''
+        load these positions only; the last ones are exclusive
+    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
+        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
+    on_error : {'fail', 'zero'}, default 'fail'
+        a broken frame ends the load, or is zeroed and listed
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
+    """
+    return _run("stem count", input, output=output, png=png, plot=plot, dark=dark, gain=gain, background=background, xray=xray,
+                background_sigma=background_sigma, xray_sigma=xray_sigma, samples=samples, seed=seed, scan_shape=scan_shape,
+                scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
+                allow_incomplete=allow_incomplete, drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file,
+                sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian,
+                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,
+                scan_step=scan_step, scan_region=scan_region, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device,
+                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
+
+
+@checked
 def events(input: Text, *, output: Text | None = None, png: Text | None = None, dwell: Text | None = None,
            scan_shape: Text | None = None, lines: Literal["auto", "none", "tdc1", "tdc2"] | None = None,
            start: Literal["auto", "hit", "tdc1", "tdc2"] | None = None, edge: Literal["rise", "fall"] | None = None,

@@ -9,6 +9,7 @@ namespace sonde::stem {
 [[nodiscard]] Verb calibrate_verb();
 [[nodiscard]] Verb com_verb();
 [[nodiscard]] Verb convert_verb();
+[[nodiscard]] Verb count_verb();
 [[nodiscard]] Verb crystal_verb();
 [[nodiscard]] Verb events_verb();
 [[nodiscard]] Verb image_verb();
