@@ -222,9 +222,16 @@ void run_case(const BenchCase& bench_case, const BenchOptions& options, const Va
   result["points"] = measured;
   result["speedups"] = speedups(measured);
   result["crossovers"] = crossovers(measured, bench_case.same_work);
+  if (!bench_case.grows_with.empty()) result["growth"] = growth(measured);
   result["targets"] = judge_targets(bench_case.targets, measured, bench_case.sizes);
   result["absent_devices"] = absent_devices(bench_case, options.devices);
   run.say(fmt::format("{}: {}\n{}", bench_case.name, bench_case.summary, bench_text(measured)));
+  if (const std::string items = items_text(measured, bench_case.item); !items.empty()) run.say(items);
+  if (const Value* grown = result.find("growth"))
+    for (const Value& each : grown->items())
+      run.say(fmt::format("{}, {} x {}: time grows as ({})^{:.2f}, to {:.0f} %", text_at(each, "operation"),
+                          text_at(each, "device"), number_at(each, "workers"), bench_case.grows_with,
+                          number_at(each, "exponent"), 100 * number_at(each, "scatter")));
   for (const Value& each : result.find("speedups")->items())
     run.say(fmt::format("{}, {}: {} workers are {:.2f} times as fast as one, efficiency {:.2f}", text_at(each, "size"),
                         text_at(each, "operation"), number_at(each, "workers"), number_at(each, "speedup"),

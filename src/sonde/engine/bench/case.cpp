@@ -53,6 +53,10 @@ Value operation_value(const Operation& operation, const Measured& measured, cons
     value["flops_per_s"] = operation.flops / steady.median;
     if (machine.flops_per_s > 0) value["flops_fraction"] = operation.flops / steady.median / machine.flops_per_s;
   }
+  if (operation.items > 0) {
+    value["items"] = operation.items;
+    value["item_s"] = steady.median / operation.items;
+  }
   if (operation.difference) value["difference"] = operation.difference();
   return value;
 }
@@ -102,6 +106,24 @@ std::string text_of(const Value& object, const char* key) {
 double median_of(const Value& operation) {
   const Value* steady = operation.find("steady_s");
   return steady == nullptr ? 0 : number_of(*steady, "median");
+}
+
+/// The time of one item, else of a call.
+double cost_of(const Value& operation) {
+  const double item = number_of(operation, "item_s");
+  return item > 0 ? item : median_of(operation);
+}
+
+/// How far operations are from the floors that they name.
+void add_distances(const std::vector<Operation>& operations, Value::List& rows) {
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (operations[i].floor.empty()) continue;
+    const auto floor = std::find_if(rows.begin(), rows.end(),
+                                    [&](const Value& row) { return text_of(row, "name") == operations[i].floor; });
+    if (floor == rows.end() || !(cost_of(*floor) > 0)) continue;
+    rows[i]["floor"] = operations[i].floor;
+    rows[i]["distance"] = cost_of(rows[i]) / cost_of(*floor);
+  }
 }
 
 }  // namespace
@@ -166,9 +188,12 @@ Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, cons
     }
   }
   const std::vector<Measured> measured = measure_in_turns(calls, sampling);
-  value["operations"] = Value::list();
+  Value::List rows;
   for (std::size_t i = 0; i < prepared.operations.size(); ++i)
-    value["operations"].push_back(operation_value(prepared.operations[i], measured[i], machine));
+    rows.push_back(operation_value(prepared.operations[i], measured[i], machine));
+  add_distances(prepared.operations, rows);
+  value["operations"] = Value::list();
+  for (Value& row : rows) value["operations"].push_back(std::move(row));
   for (std::size_t i = 0; i < present.size(); ++i) {
     if (!present[i].failure.empty()) {
       add_failure(present[i].peer, "failed", present[i].failure);
@@ -281,6 +306,74 @@ Value crossovers(const Value& points, bool same_work) {
     leader_size = size;
   }
   return found;
+}
+
+Value growth(const Value& points) {
+  struct Line {
+    std::string operation, device;
+    Index workers = 0;
+    std::vector<double> sizes, costs;  // logarithms
+  };
+  std::vector<Line> lines;
+  for (const Value& point : points.items()) {
+    const std::string size = text_of(point, "size");
+    double number = 0;
+    const auto [end, status] = std::from_chars(size.data(), size.data() + size.size(), number);
+    if (status != std::errc() || end != size.data() + size.size() || !(number > 0)) continue;
+    for (const Value& operation : point.find("operations")->items()) {
+      const double cost = cost_of(operation);
+      if (!(cost > 0)) continue;
+      const std::string name = text_of(operation, "name"), device = text_of(point, "device");
+      const Index workers = point.find("workers")->as_whole();
+      auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& each) {
+        return each.operation == name && each.device == device && each.workers == workers;
+      });
+      if (line == lines.end()) line = lines.insert(line, {name, device, workers, {}, {}});
+      line->sizes.push_back(std::log(number));
+      line->costs.push_back(std::log(cost));
+    }
+  }
+  Value found = Value::list();
+  for (const Line& line : lines) {
+    const auto n = static_cast<double>(line.sizes.size());
+    if (n < 3) continue;
+    double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+    for (std::size_t i = 0; i < line.sizes.size(); ++i) {
+      x += line.sizes[i] / n;
+      y += line.costs[i] / n;
+    }
+    for (std::size_t i = 0; i < line.sizes.size(); ++i) {
+      xx += (line.sizes[i] - x) * (line.sizes[i] - x);
+      xy += (line.sizes[i] - x) * (line.costs[i] - y);
+      yy += (line.costs[i] - y) * (line.costs[i] - y);
+    }
+    if (!(xx > 0)) continue;
+    Value row;
+    row["operation"] = line.operation;
+    row["device"] = line.device;
+    row["workers"] = line.workers;
+    row["sizes"] = static_cast<Index>(line.sizes.size());
+    row["exponent"] = xy / xx;
+    row["scatter"] = std::sqrt(std::max(0.0, yy - xy * xy / xx) / n);
+    found.push_back(std::move(row));
+  }
+  return found;
+}
+
+std::string items_text(const Value& points, const std::string& item) {
+  std::string text;
+  for (const Value& point : points.items())
+    for (const Value& operation : point.find("operations")->items()) {
+      const double each = number_of(operation, "item_s"), distance = number_of(operation, "distance");
+      if (!(each > 0) && !(distance > 0)) continue;
+      const double workers = number_of(point, "workers");
+      text += fmt::format("{:<14} {:<30} {:.0f} thread{}", text_of(point, "size"), text_of(operation, "name"), workers,
+                          workers == 1 ? " " : "s");
+      if (each > 0) text += fmt::format("  {:>9} per {}", format_seconds(each), item);
+      if (distance > 0) text += fmt::format(", {:.2f} x {}", distance, text_of(operation, "floor"));
+      text += '\n';
+    }
+  return text;
 }
 
 std::string bench_text(const Value& points) {

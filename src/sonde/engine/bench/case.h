@@ -34,6 +34,8 @@ struct Operation {
   std::function<void()> before{};        ///< made ready again before every call, outside the clock; may be empty
   std::function<double()> own_s{};       ///< seconds of the last call by a clock of its own; empty: of the whole call
   std::function<double()> difference{};  ///< largest difference from the serial reference after a call; may be empty
+  double items = 0;      ///< equal pieces of work in one call, frames for instance: the time of one is reported; 0: none
+  std::string floor{};   ///< the operation beside it that this one cannot beat: its distance from it is reported
 };
 
 /// Another program that does the same work. It prints one JSON object per run, {"seconds": 0.123}, on its last line:
@@ -68,6 +70,8 @@ struct BenchCase {
   bool same_work = false;  ///< its operations all do the work of one point: crossovers between them count
   /// Keeps what its points have shown for later runs and returns the file; empty: nothing is kept.
   std::function<std::string(const Value& points)> keep{};
+  std::string item = {};             ///< what Operation::items count: "frame"
+  std::string grows_with = {};       ///< what sizes are, where they are numbers: "pixels along a side"
   std::string needs_program = {};    ///< "MONKES": compares with a program that the user has to name
   std::vector<Target> targets = {};  ///< set for `sizes`
   double relative = 0.01;            ///< of itself to which every median is to be known, as far as time allows
@@ -83,10 +87,10 @@ struct BenchCase {
 /// `trace`. Returns
 ///   {"size", "device", "workers", "input", "prepare_s", "peak_rss_bytes",
 ///    "operations": [{"name", "first_s", "steady_s": {...}, "mode_s", "bytes", "rate", "bandwidth_fraction", "flops",
-///                    "flops_fraction", "difference"}], "peers": [{"name", "steady_s", "ratio", "peak_rss_bytes"},
+///                    "flops_fraction", "difference", "items", "item_s", "floor", "distance"}], "peers": [{"name", "steady_s", "ratio", "peak_rss_bytes"},
 ///                    {"name", "absent"} or
 ///                                          {"name", "failed"}]}
-/// with `ratio` = the peer's median over that of the first operation.
+/// with `ratio` = the peer's median over that of the first operation, `distance` = the median over that of the floor.
 [[nodiscard]] Value run_bench_point(const BenchCase& bench_case, const BenchPoint& point, const MachineRates& machine,
                                     const Sampling& sampling = {}, Trace* trace = nullptr);
 
@@ -99,7 +103,15 @@ struct BenchCase {
 /// or with `same_work` at all of them ("cpu x 2, threads"). `points` are results of run_bench_point, sizes in order.
 [[nodiscard]] Value crossovers(const Value& points, bool same_work = false);
 
+/// How times grow with the size: of every operation that ran on at least three sizes that are numbers, the slope of
+/// log(time) over log(size) by least squares, of the time of one item where there are items:
+///   {"operation", "device", "workers", "sizes", "exponent", "scatter"}
+/// with `scatter` = the root mean square of log(time) about the line, a relative deviation.
+[[nodiscard]] Value growth(const Value& points);
+
 /// Points as a table for people.
 [[nodiscard]] std::string bench_text(const Value& points);
+/// The times of one item, and distances from floors, a line each; `item` is what one is called.
+[[nodiscard]] std::string items_text(const Value& points, const std::string& item);
 
 }  // namespace sonde

@@ -165,6 +165,38 @@ TEST(Speedups, AreThoseOverOneWorker) {
             R"([{"size":"1","device":"cpu","operation":"plain","workers":4,"speedup":3.0,"efficiency":0.75}])");
 }
 
+TEST(BenchPoint, ItemsHaveATimeAndFloorsADistance) {
+  BenchCase part = counting_case();
+  part.prepare = [](const BenchPoint&) {
+    PreparedCase prepared;
+    prepared.operations = {
+        {.name = "sums", .run = [] {}, .own_s = [] { return 0.5; }, .items = 1000, .floor = "reading"},
+        {.name = "reading", .run = [] {}, .own_s = [] { return 0.2; }, .items = 800},
+        {.name = "without", .run = [] {}, .own_s = [] { return 0.2; }, .floor = "not there"}};
+    return prepared;
+  };
+  Value points = Value::list();
+  points.push_back(run_bench_point(part, {"small", Device::cpu(), 2}, {}, quick));
+  const Value::List& rows = points.items().front().find("operations")->items();
+  EXPECT_DOUBLE_EQ(rows[0].find("item_s")->as_real(), 0.5e-3);
+  EXPECT_DOUBLE_EQ(rows[0].find("distance")->as_real(), 2);  // of one item: 0.5 ms over 0.25 ms
+  EXPECT_EQ(rows[2].find("distance"), nullptr);
+  EXPECT_THAT(items_text(points, "frame"), HasSubstr("per frame, 2.00 x reading"));
+}
+
+TEST(Growth, IsTheSlopeOfLogarithms) {
+  Value points = Value::list();
+  for (const auto& [size, median] : {std::pair("64", 1.0), {"128", 4.0}, {"256", 16.0}, {"word", 7.0}})
+    points.push_back(point(size, "cpu", 2, median));
+  points.push_back(point("64", "cpu", 1, 1.0));  // two sizes are too few
+  points.push_back(point("128", "cpu", 1, 2.0));
+  const Value found = growth(points);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(found.items()[0].find("exponent")->as_real(), 2, 1e-12);
+  EXPECT_NEAR(found.items()[0].find("scatter")->as_real(), 0, 1e-7);
+  EXPECT_EQ(found.items()[0].find("workers")->as_whole(), 2);
+}
+
 TEST(BenchPoint, EveryCallIsASpanOfTheTrace) {
   Trace trace;
   (void)run_bench_point(counting_case(), {"small", Device::cpu(), 2}, {}, quick, &trace);

@@ -84,6 +84,25 @@ TEST(Targets, MayBeSetForMemory) {
   EXPECT_TRUE(rows.items().front().find("met")->as_bool());
 }
 
+TEST(Targets, MayBeSetForTheTimeOfOneItem) {
+  Value frames = operation("rings", 0.006, 0.0003);
+  frames["items"] = 2000.0;
+  Value points = Value::list();
+  points.push_back(point("128", 2, {frames, operation("no items", 1)}));
+  const auto limit = [](const char* name, double seconds) {
+    return Target{.name = "R", .of = {name, 2}, .over = {}, .limit = seconds, .what = Target::What::item_time};
+  };
+  const Value rows =
+      judge_targets({limit("rings", 3.5e-6), limit("rings", 2.5e-6), limit("no items", 1)}, points, {"128"});
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_NEAR(rows.items()[0].find("seconds")->as_real(), 3e-6, 1e-12);
+  EXPECT_NEAR(rows.items()[0].find("uncertainty")->as_real(), 1.2533 * 1.4826 * 1.5e-7 / 3, 1e-12);
+  EXPECT_TRUE(rows.items()[0].find("met")->as_bool());
+  EXPECT_FALSE(rows.items()[1].find("met")->as_bool());
+  EXPECT_EQ(rows.items()[2].find("absent")->as_text(), "no items on 2 threads was not measured");
+  EXPECT_THAT(targets_text(rows), HasSubstr("rings on 2 threads, 128"));
+}
+
 TEST(Targets, ThatLeaveThreadsOpenAreJudgedOnAll) {
   const Value rows = judge_targets({{.name = "T7", .of = {"gd"}, .over = {"F"}, .limit = 1.8}}, two_points(), {"1"});
   ASSERT_EQ(rows.size(), 2u);
@@ -102,6 +121,10 @@ TEST(Targets, SayWhatWasNotMeasured) {
 TEST(Targets, AreForTheSizesThatTheyWereSetFor) {
   EXPECT_EQ(judge_targets({{.name = "T1", .of = {"gd", 1}, .over = {"F", 1}, .limit = 2}}, two_points(), {"7"}).size(),
             0u);
+  Target one{.name = "T1", .of = {"gd", 1}, .over = {"F", 1}, .limit = 2, .size = "2"};
+  EXPECT_EQ(judge_targets({one}, two_points(), {"1"}).size(), 0u);
+  one.size = "1";
+  EXPECT_EQ(judge_targets({one}, two_points(), {"1"}).size(), 1u);
 }
 
 }  // namespace

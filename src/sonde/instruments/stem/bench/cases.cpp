@@ -1,11 +1,149 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/stem/bench/cases.h"
 
+#include <iterator>
+#include <utility>
+
 #include "sonde/instruments/stem/bench/prepare.h"
 
 namespace sonde::stem {
+namespace {
 
-std::vector<BenchCase> bench_cases() {
+/// Of `sonde bench stem-analysis`; targets are those of two threads.
+std::vector<BenchCase> analysis_cases() {
+  const std::vector<DeviceKind> cpu = {DeviceKind::cpu};
+  using Bound = Target::Bound;
+  const auto of_item = [](const char* name, const char* operation, double seconds, const char* size) {
+    return Target{.name = name,
+                  .of = {operation, 2},
+                  .over = {},
+                  .limit = seconds,
+                  .what = Target::What::item_time,
+                  .size = size};
+  };
+  return {
+      {.name = "stem-analysis-com",
+       .summary = "Centre of mass of frames in memory",
+       .sizes = {"64", "128", "256"},
+       .devices = cpu,
+       .prepare = prepare_centres,
+       .item = "frame",
+       .grows_with = "pixels along a side",
+       .targets = {{.name = "A1", .of = {"centre of mass"}, .over = {"reading the frames"}, .limit = 1.25, .size = "128"},
+                   {.name = "A2",
+                    .of = {"NumPy, product with coordinates"},
+                    .over = {"centre of mass"},
+                    .limit = 15,
+                    .bound = Bound::at_least,
+                    .size = "128"}}},
+      {.name = "stem-analysis-rings",
+       .summary = "100 rings in one pass over frames in memory",
+       .sizes = {"64", "128", "256"},
+       .devices = cpu,
+       .prepare = prepare_rings,
+       .item = "frame",
+       .grows_with = "pixels along a side",
+       .targets = {of_item("B1", "100 rings, together", 3e-6, "128"),
+                   {.name = "B2",
+                    .of = {"100 rings, together"},
+                    .over = {"centre of mass"},
+                    .limit = 3,
+                    .size = "128"},
+                   {.name = "B3",
+                    .of = {"NumPy, product with 100 masks"},
+                    .over = {"100 rings, together"},
+                    .limit = 3,
+                    .bound = Bound::at_least,
+                    .size = "128"}}},
+      {.name = "stem-analysis-masks",
+       .summary = "100 masks at random in one pass over frames in memory",
+       .sizes = {"128"},
+       .devices = cpu,
+       .prepare = prepare_masks,
+       .item = "frame",
+       .targets = {{.name = "C1",
+                    .of = {"NumPy, product with 100 masks"},
+                    .over = {"100 masks at random, together"},
+                    .limit = 1,
+                    .bound = Bound::at_least}}},
+      {.name = "stem-analysis-radial",
+       .summary = "Radial profiles, and rings of 180 sectors",
+       .sizes = {"64", "128", "256"},
+       .devices = cpu,
+       .prepare = prepare_radial,
+       .item = "frame",
+       .grows_with = "pixels along a side",
+       .targets = {{.name = "D1",
+                    .of = {"SciPy, sparse product, rings"},
+                    .over = {"64 rings"},
+                    .limit = 10,
+                    .bound = Bound::at_least,
+                    .size = "128"},
+                   {.name = "D2",
+                    .of = {"SciPy, sparse product, sectors"},
+                    .over = {"180 sectors"},
+                    .limit = 8,
+                    .bound = Bound::at_least,
+                    .size = "256"}}},
+      {.name = "stem-analysis-frames",
+       .summary = "How sums grow with the scan: frames of 128 x 128",
+       .sizes = {"1024", "4096", "16384"},
+       .devices = cpu,
+       .prepare = prepare_scan_growth,
+       .grows_with = "frames"},
+      {.name = "stem-analysis-disks",
+       .summary = "25 Bragg disks of a pattern",
+       .sizes = {"64", "128", "256"},
+       .devices = cpu,
+       .prepare = prepare_disks,
+       .item = "pattern",
+       .grows_with = "pixels along a side",
+       .targets = {of_item("E1", "poly", 0.15e-3, "128"),
+                   {.name = "E2", .of = {"poly", 2}, .over = {"pair of transforms", 1}, .limit = 3.3, .size = "128"},
+                   {.name = "E3", .of = {"poly", 2}, .over = {"pair of transforms", 1}, .limit = 2, .size = "256"},
+                   {.name = "E4", .of = {"newton", 2}, .over = {"pair of transforms", 1}, .limit = 7, .size = "128"},
+                   {.name = "E5", .of = {"newton", 2}, .over = {"pair of transforms", 1}, .limit = 2.6, .size = "256"}}},
+      {.name = "stem-analysis-disk-count",
+       .summary = "How finding disks grows with their number: patterns of 128 x 128",
+       .sizes = {"9", "25", "49"},
+       .devices = cpu,
+       .prepare = prepare_disk_count,
+       .item = "pattern",
+       .grows_with = "disks"},
+      {.name = "stem-analysis-orient",
+       .summary = "Orientations of gold by correlation with all zone axes, by their distance in degrees",
+       .sizes = {"1", "2", "4"},
+       .devices = cpu,
+       .prepare = prepare_orient,
+       .item = "pattern",
+       .grows_with = "degrees between zone axes",
+       .targets = {of_item("F1", "orientations", 0.9e-3, "2"),
+                   {.name = "F2", .of = {"orientations", 2}, .over = {"products of matrices", 2}, .limit = 8, .size = "2"}}},
+      {.name = "stem-analysis-phase",
+       .summary = "The phase of a field of deflections",
+       .sizes = {"128", "256", "512"},
+       .devices = cpu,
+       .prepare = prepare_phase,
+       .item = "scan",
+       .grows_with = "positions along a side",
+       .targets = {of_item("G1", "dct", 50e-3, "512"), of_item("G2", "fourier", 50e-3, "512")}},
+      {.name = "stem-analysis-strain",
+       .summary = "Lattice and strain of every position from lists of 25 disks",
+       .sizes = {"32", "64", "128"},
+       .devices = cpu,
+       .prepare = prepare_strain,
+       .item = "position",
+       .grows_with = "positions along a side"},
+      {.name = "stem-analysis-file",
+       .summary = "Moments of a scan on disk, its file in memory and not",
+       .sizes = {"w1"},
+       .devices = cpu,
+       .prepare = prepare_cold_file,
+       .item = "frame"},
+  };
+}
+
+std::vector<BenchCase> scan_cases() {
   const std::vector<DeviceKind> cpu = {DeviceKind::cpu}, both = {DeviceKind::cpu, DeviceKind::cuda};
   return {
       {.name = "stem-decode",
@@ -74,6 +212,14 @@ std::vector<BenchCase> bench_cases() {
        .devices = cpu,
        .prepare = prepare_dose},
   };
+}
+
+}  // namespace
+
+std::vector<BenchCase> bench_cases() {
+  std::vector<BenchCase> all = scan_cases(), analysis = analysis_cases();
+  all.insert(all.end(), std::make_move_iterator(analysis.begin()), std::make_move_iterator(analysis.end()));
+  return all;
 }
 
 }  // namespace sonde::stem

@@ -17,6 +17,11 @@ namespace sonde::stem {
 ///   stem-view      commands of the viewer, from the command to the frame
 ///   stem-density   the same image from planes, from frames, by complement, for masks of every size
 ///   stem-dose      decoding and bit planes for frames of every dose
+/// and of `sonde bench stem-analysis`, which compares with reading, transforms and products in the same run:
+///   -com, -rings, -masks, -radial   sums over frames in memory
+///   -disks, -orient, -phase, -strain
+///   -frames, -disk-count            how times grow
+///   -file                           a scan on disk
 [[nodiscard]] std::vector<BenchCase> bench_cases();
 
 }  // namespace sonde::stem

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "sonde/engine/base/paths.h"
-#include "sonde/engine/device/multiversion.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/chunk_index.h"
 #include "sonde/engine/io/hdf5.h"
@@ -32,25 +29,12 @@ Mask annulus(Index side, double row, double col, double r_in, double r_out) {
 
 Mask bright_field(Index side, double row, double col, double radius) { return annulus(side, row, col, 0, radius); }
 
-SONDE_MULTIVERSION std::uint64_t sum_of(const std::uint64_t* from, Index count) {
-  std::uint64_t sum = 0;
-  for (Index i = 0; i < count; ++i) sum += from[i];
-  return sum;
-}
-
 /// Reads 1 GiB, more than any cache holds, so that what comes next comes from memory; the time is that of reading.
 struct CacheFlush {
   static constexpr std::size_t bytes = std::size_t{1} << 30;
   std::vector<std::uint64_t> block = std::vector<std::uint64_t>(bytes / 8, 1);
   std::uint64_t sum = 0;
-  void operator()() {
-    std::array<std::uint64_t, 64> parts{};
-    const auto piece = static_cast<Index>(block.size() / parts.size());
-    parallel_for(static_cast<Index>(parts.size()), 1, [&](Index first, Index last, Worker&) {
-      for (Index i = first; i < last; ++i) parts[static_cast<std::size_t>(i)] = sum_of(block.data() + i * piece, piece);
-    });
-    sum += std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
-  }
+  void operator()() { sum += read_words(block.data(), bytes); }
 };
 
 /// A disk of `radius` that moves by one pixel along a path that never comes back: the history holds the step before,

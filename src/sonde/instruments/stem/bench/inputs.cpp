@@ -4,17 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/paths.h"
+#include "sonde/engine/device/multiversion.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/memory/budget.h"
 #include "sonde/instruments/stem/layout/resident.h"
 #include "sonde/instruments/stem/layout/transpose.h"
 #include "sonde/instruments/stem/simulate/frames.h"
+#include "sonde/instruments/stem/simulate/simulate.h"
 #include "sonde/instruments/stem/write/write_arina.h"
 
 namespace sonde::stem {
@@ -140,6 +144,55 @@ std::shared_ptr<ResidentScan> full_size_scan() {
   auto* total = static_cast<std::uint64_t*>(scan->total.data());
   for (Index copy = drawn; copy < positions; copy += drawn) std::copy_n(total, drawn, total + copy);
   return scan;
+}
+
+std::shared_ptr<Array> disk_frames(Index positions, Index side, Index orders) {
+  SimulateOptions options;
+  options.sample = Sample::disks;
+  options.scan_shape = "16,32";
+  options.detector_shape = fmt::format("{0},{0}", side);
+  const auto scale = static_cast<double>(side) / 128;
+  options.disk_radius = 7 * scale;
+  options.halo_length = 15 * scale;
+  options.orders = orders;
+  // Neighbours 18 px apart on 128 px: three orders are on the detector.
+  options.lattice = fmt::format("{},{},{},{}", 17.6 * scale, 3.7 * scale, -3.2 * scale, 18.5 * scale);
+  options.masked_pixels = options.hot_pixels = 0;
+  const Model model = model_of(options);
+  const Index drawn = std::min<Index>(positions, model.positions());
+  auto frames = std::make_shared<Array>(Device::cpu(), Shape{positions, side, side}, DType::u16);
+  const Array some = simulate_frames(model, workload_seed, 0, drawn, DType::u16);
+  const std::size_t frame = static_cast<std::size_t>(side * side) * 2;
+  auto* to = static_cast<std::byte*>(frames->data());
+  parallel_for(positions, 64, [&](Index first, Index last, Worker&) {
+    for (Index i = first; i < last; ++i)
+      std::memcpy(to + static_cast<std::size_t>(i) * frame,
+                  static_cast<const std::byte*>(some.data()) + static_cast<std::size_t>(i % drawn) * frame, frame);
+  });
+  return frames;
+}
+
+Index frames_beyond_caches(Index side) { return (Index{256} << 20) / (2 * side * side); }
+
+namespace {
+
+SONDE_MULTIVERSION std::uint64_t sum_of(const std::uint64_t* from, Index count) {
+  std::uint64_t sum = 0;
+  for (Index i = 0; i < count; ++i) sum += from[i];
+  return sum;
+}
+
+}  // namespace
+
+std::uint64_t read_words(const void* from, std::size_t bytes) {
+  const auto* words = static_cast<const std::uint64_t*>(from);
+  const auto count = static_cast<Index>(bytes / 8);
+  std::array<std::uint64_t, 64> parts{};
+  const Index piece = count / static_cast<Index>(parts.size());
+  parallel_for(static_cast<Index>(parts.size()), 1, [&](Index first, Index last, Worker&) {
+    for (Index i = first; i < last; ++i) parts[static_cast<std::size_t>(i)] = sum_of(words + i * piece, piece);
+  });
+  return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
 }
 
 std::filesystem::path bench_folder(const std::string& name) {

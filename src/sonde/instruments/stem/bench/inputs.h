@@ -38,6 +38,15 @@ struct ResidentScan {
 /// are. Throws Error(budget) where 9.7 GB are too much.
 [[nodiscard]] std::shared_ptr<ResidentScan> full_size_scan();
 
+/// Frames (positions, side, side) of u16 in memory: a strained crystal that diffracts into (2 orders + 1)^2 disks, one
+/// count per pixel on average (generator A of the simulations). 512 are drawn, the rest are copies of them.
+[[nodiscard]] std::shared_ptr<Array> disk_frames(Index positions, Index side, Index orders = 2);
+/// As many frames of that size as 256 MiB hold: more than the caches.
+[[nodiscard]] Index frames_beyond_caches(Index side);
+
+/// Adds up all bytes as words of 64 bits, on all threads: the time of reading them.
+std::uint64_t read_words(const void* from, std::size_t bytes);
+
 /// A folder for the files of a case, kept from run to run.
 [[nodiscard]] std::filesystem::path bench_folder(const std::string& name);
 

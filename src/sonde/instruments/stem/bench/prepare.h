@@ -19,5 +19,16 @@ PreparedCase prepare_series(const BenchPoint& point);
 PreparedCase prepare_view(const BenchPoint& point);
 PreparedCase prepare_density(const BenchPoint& point);
 PreparedCase prepare_dose(const BenchPoint& point);
+PreparedCase prepare_centres(const BenchPoint& point);
+PreparedCase prepare_rings(const BenchPoint& point);
+PreparedCase prepare_masks(const BenchPoint& point);
+PreparedCase prepare_radial(const BenchPoint& point);
+PreparedCase prepare_scan_growth(const BenchPoint& point);
+PreparedCase prepare_disks(const BenchPoint& point);
+PreparedCase prepare_disk_count(const BenchPoint& point);
+PreparedCase prepare_orient(const BenchPoint& point);
+PreparedCase prepare_phase(const BenchPoint& point);
+PreparedCase prepare_strain(const BenchPoint& point);
+PreparedCase prepare_cold_file(const BenchPoint& point);
 
 }  // namespace sonde::stem

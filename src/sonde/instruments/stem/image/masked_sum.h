@@ -17,6 +17,14 @@ namespace sonde::stem {
 /// size or the image is not of that type and length.
 void masked_sum(Stream& stream, const Array& frames, const Mask& mask, Array& image);
 
+/// Whether masked_sums() takes these masks in one reading of the frames: boolean masks on counts that are dense in host
+/// memory, where that takes less time than one mask after another (MaskSet::pays).
+[[nodiscard]] bool sums_together(const Stream& stream, const Array& frames, std::span<const Mask> masks);
+
+/// The images of several masks, each what masked_sum() gives and in the same integers or order of additions. Throws
+/// what masked_sum() throws.
+void masked_sums(Stream& stream, const Array& frames, std::span<const Mask> masks, std::span<Array> images);
+
 /// image = base + sum over added - sum over removed pixels, wrapping at 2^64; counts only. `base` (u64, R) may be the
 /// image itself.
 void masked_update(Stream& stream, const Array& frames, const Array& base, std::span<const Index> added,

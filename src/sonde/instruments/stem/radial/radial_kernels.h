@@ -5,11 +5,12 @@
 #include <cstdint>
 
 #include "sonde/engine/base/index.h"
+#include "sonde/instruments/stem/image/frame_lanes.h"
 
 namespace sonde::stem::cpu {
 
 /// Frames that are summed together.
-constexpr Index radial_lanes = 8;
+constexpr Index radial_lanes = frame_lanes;
 
 /// The one bin of each pixel.
 struct LabelledPixels {

@@ -29,11 +29,12 @@ std::vector<Array> from_decoded_blocks(const Dataset& dataset, std::span<const M
   std::vector<Array> images = empty_images(dataset, masks);
   Stream stream;
   for_each_block(dataset, block_bytes, NotFinite::zero, [&](const Array& frames, Index first_position) {
-    for (std::size_t i = 0; i < masks.size(); ++i) {
-      Array part(Device::cpu(), {frames.shape()[0]}, images[i].dtype());
-      masked_sum(stream, frames, masks[i], part);
-      std::memcpy(static_cast<std::byte*>(images[i].data()) + first_position * 8, part.data(), part.allocated_bytes());
-    }
+    std::vector<Array> parts;
+    for (const Array& image : images) parts.emplace_back(Device::cpu(), Shape{frames.shape()[0]}, image.dtype());
+    masked_sums(stream, frames, masks, parts);
+    for (std::size_t i = 0; i < masks.size(); ++i)
+      std::memcpy(static_cast<std::byte*>(images[i].data()) + first_position * 8, parts[i].data(),
+                  parts[i].allocated_bytes());
   });
   return images;
 }

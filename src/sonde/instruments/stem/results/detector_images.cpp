@@ -10,6 +10,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/stem/image/masked_sum.h"
 #include "sonde/instruments/stem/load/mask_file.h"
 #include "sonde/instruments/stem/load/trusted.h"
 #include "sonde/instruments/stem/results/compressed_images.h"
@@ -191,9 +192,19 @@ ImagerSources imager_sources(const Dataset& dataset) {
 std::vector<DetectorImage> mask_images(const Dataset& dataset, std::span<const Mask> masks) {
   if (dataset.layout() == LayoutChoice::compressed || dataset.layout() == LayoutChoice::file)
     return compressed_images(dataset, masks);
-  VirtualImager imager(imager_sources(dataset));
   Stream stream(dataset.array().device());
   std::vector<DetectorImage> images;
+  if (dataset.layout() == LayoutChoice::frame && sums_together(stream, dataset.array(), masks)) {
+    std::vector<Array> sums;
+    for (std::size_t i = 0; i < masks.size(); ++i)
+      sums.emplace_back(Device::cpu(), Shape{dataset.positions()}, DType::u64);
+    masked_sums(stream, dataset.array(), masks, sums);
+    for (std::size_t i = 0; i < masks.size(); ++i)
+      images.push_back(
+          {"", "together", masks[i].area(), masks[i].hash, std::move(sums[i]).reshaped(dataset.shape().first(2))});
+    return images;
+  }
+  VirtualImager imager(imager_sources(dataset));
   for (const Mask& mask : masks) {
     const VirtualImage made = imager.compute(stream, mask);
     images.push_back({"", std::string(name(made.path)), mask.area(), mask.hash,
