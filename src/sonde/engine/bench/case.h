@@ -34,8 +34,8 @@ struct Operation {
   std::function<void()> before{};        ///< made ready again before every call, outside the clock; may be empty
   std::function<double()> own_s{};       ///< seconds of the last call by a clock of its own; empty: of the whole call
   std::function<double()> difference{};  ///< largest difference from the serial reference after a call; may be empty
-  double items = 0;      ///< equal pieces of work in one call, frames for instance: the time of one is reported; 0: none
-  std::string floor{};   ///< the operation beside it that this one cannot beat: its distance from it is reported
+  double items = 0;     ///< equal pieces of work in one call, frames for instance: the time of one is reported; 0: none
+  std::string floor{};  ///< the operation beside it that this one cannot beat: its distance from it is reported
 };
 
 /// Another program that does the same work. It prints one JSON object per run, {"seconds": 0.123}, on its last line:
@@ -87,7 +87,8 @@ struct BenchCase {
 /// `trace`. Returns
 ///   {"size", "device", "workers", "input", "prepare_s", "peak_rss_bytes",
 ///    "operations": [{"name", "first_s", "steady_s": {...}, "mode_s", "bytes", "rate", "bandwidth_fraction", "flops",
-///                    "flops_fraction", "difference", "items", "item_s", "floor", "distance"}], "peers": [{"name", "steady_s", "ratio", "peak_rss_bytes"},
+///                    "flops_fraction", "difference", "items", "item_s", "floor", "distance"}], "peers": [{"name",
+///                    "steady_s", "ratio", "peak_rss_bytes"},
 ///                    {"name", "absent"} or
 ///                                          {"name", "failed"}]}
 /// with `ratio` = the peer's median over that of the first operation, `distance` = the median over that of the floor.

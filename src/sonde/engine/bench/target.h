@@ -17,7 +17,8 @@ struct Target {
     int workers = 0;        ///< 0: on every number that was run, the same for both times
   };
   enum class Bound { at_most, at_least };
-  /// An operation's memory is that of the whole point; of item_time `limit` is in seconds, and nothing is compared with.
+  /// An operation's memory is that of the whole point; of item_time `limit` is in seconds, and nothing is compared
+  /// with.
   enum class What { time, peak_memory, item_time };
 
   std::string name;  ///< "T2"

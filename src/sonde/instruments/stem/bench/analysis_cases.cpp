@@ -38,8 +38,9 @@ constexpr const char* transforms = "pair of transforms";
 sonde::Operation transform_pairs(Index side, Index patterns) {
   using Complex = std::complex<float>;
   auto plan = std::make_shared<Fft2d<float>>(Fft2d<float>::prepare({.rows = side, .cols = side / 2}));
-  auto data = std::make_shared<PerWorker<Array>>(
-      [=] { return Array::zeros(Device::cpu(), {side, side / 2}, dtype_of<Complex>); });
+  auto data = std::make_shared<PerWorker<Array>>([=] {
+    return Array::zeros(Device::cpu(), {side, side / 2}, dtype_of<Complex>);
+  });
   const auto elements = static_cast<double>(side * side);
   return {.name = transforms,
           .run =
@@ -192,23 +193,21 @@ PreparedCase prepare_disk_count(const BenchPoint& point) {
 PreparedCase prepare_orient(const BenchPoint& point) {
   OrientationOptions options{.voltage = 300};
   options.angle_step_zone_axis = static_cast<double>(whole_size(point.size, "degrees between zone axes"));
-  auto plan = std::make_shared<OrientationPlan>(
-      OrientationPlan::prepare(crystal_from_cif(gold, "gold"), options));
+  auto plan = std::make_shared<OrientationPlan>(OrientationPlan::prepare(crystal_from_cif(gold, "gold"), options));
   constexpr Index patterns = 256;
   auto peaks = std::make_shared<std::vector<DiffractionPeak>>();
   auto first = std::make_shared<std::vector<Index>>(1, 0);
   Random random(workload_seed, 0);
   for (Index i = 0; i < patterns; ++i) {
-    for (const KinematicSpot& spot :
-         kinematic_pattern(plan->reflections(), random_orientation(random), plan->beam()))
+    for (const KinematicSpot& spot : kinematic_pattern(plan->reflections(), random_orientation(random), plan->beam()))
       peaks->push_back({spot.x, spot.y, spot.intensity});
     first->push_back(static_cast<Index>(peaks->size()));
   }
   const auto zones = static_cast<double>(plan->zones().size()), shells = static_cast<double>(plan->radii().size()),
              angles = static_cast<double>(plan->angles());
   // Products of the plan with a pattern and its mirror image, and a transform of both for every zone.
-  const double flops = patterns * zones *
-                       (8 * shells * static_cast<double>(plan->frequencies()) + 2 * 2.5 * angles * std::log2(angles));
+  const double flops =
+      patterns * zones * (8 * shells * static_cast<double>(plan->frequencies()) + 2 * 2.5 * angles * std::log2(angles));
   PreparedCase prepared;
   prepared.input = fmt::format("{} patterns of gold, {:.1f} peaks; {} zone axes x {} shells x {} angles", patterns,
                                static_cast<double>(peaks->size()) / patterns, zones, shells, angles);
@@ -241,10 +240,9 @@ PreparedCase prepare_strain(const BenchPoint& point) {
   auto vectors = std::make_shared<BraggVectors>(drawn_vectors(side));
   PreparedCase prepared;
   prepared.input = fmt::format("{} x {} positions with 25 disks", side, side);
-  prepared.operations.push_back(
-      {.name = "strain",
-       .run = [=] { (void)make_strain(*vectors, {}, Budget::automatic(Device::cpu())); },
-       .items = static_cast<double>(side * side)});
+  prepared.operations.push_back({.name = "strain",
+                                 .run = [=] { (void)make_strain(*vectors, {}, Budget::automatic(Device::cpu())); },
+                                 .items = static_cast<double>(side * side)});
   prepared.operations.push_back({.name = "strain, without outlier tests",
                                  .run =
                                      [=] {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <complex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,11 +30,11 @@ class PatternTransform {
   [[nodiscard]] Index elements() const { return packed() ? rows_ * cols_ / 2 : rows_ * cols_; }
   /// Columns of half a spectrum, from frequency 0.
   [[nodiscard]] Index half() const { return cols_ / 2 + 1; }
-  [[nodiscard]] std::size_t bytes() const { return plan_.bytes() + turns_.size() * sizeof(turns_[0]); }
+  [[nodiscard]] std::size_t bytes() const;
 
   /// In place, not scaled.
-  void forward(std::complex<float>* data) const { plan_.transform(data, FftDirection::forward); }
-  void inverse(std::complex<float>* data) const { plan_.transform(data, FftDirection::inverse); }
+  void forward(std::complex<float>* data) const { transform(data, FftDirection::forward); }
+  void inverse(std::complex<float>* data) const { transform(data, FftDirection::inverse); }
   /// What inverse(forward()) multiplies a pattern by.
   [[nodiscard]] double scale() const { return static_cast<double>(elements()); }
 
@@ -54,8 +55,15 @@ class PatternTransform {
   void apply(const Filter& filter, const std::complex<float>* data, std::complex<float>* to) const;
 
  private:
+  /// Columns in a line of the cache.
+  static constexpr Index beside = 8;
+
+  void transform(std::complex<float>* data, FftDirection direction) const;
+  void transform_columns(std::complex<float>* data, FftDirection direction) const;
+
   Index rows_, cols_;
-  Fft2d<float> plan_;
+  std::optional<Fft2d<float>> whole_;       // of both axes, or
+  std::optional<Fft2d<float>> row_, column_;  // of one row and of one column
   Complexes turns_;  // (l) w^l
 };
 

@@ -2,8 +2,8 @@
 #include "sonde/instruments/stem/image/mask_set.h"
 
 #include <algorithm>
-#include <limits>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "sonde/instruments/stem/image/frame_lanes.h"
@@ -141,7 +141,8 @@ void MaskSet::hand_on(const Group& group, Sum* sums, std::uint64_t* to) const {
     const auto r = static_cast<std::size_t>(region);
     for (std::uint32_t m = group.first[r]; m < group.first[r + 1]; ++m)
       for (Index copy = 0; copy < group.copies; ++copy)
-        cpu::add_sums(sums + (group.copies * region + copy) * lanes, to + static_cast<Index>(group.of_masks[m]) * lanes);
+        cpu::add_sums(sums + (group.copies * region + copy) * lanes,
+                      to + static_cast<Index>(group.of_masks[m]) * lanes);
   }
   std::fill_n(sums, group.regions() * group.copies * lanes, Sum{0});
 }

@@ -36,9 +36,9 @@ template <class Sum>
 
 }  // namespace
 
-#define SONDE_TURN_LINES(T)                                                                                     \
-  SONDE_MULTIVERSION void turn_lines(const T* const* frames, Index first, Index last, shuffled<T>* lines) {     \
-    turn_all(frames, first, last, lines);                                                                       \
+#define SONDE_TURN_LINES(T)                                                                                 \
+  SONDE_MULTIVERSION void turn_lines(const T* const* frames, Index first, Index last, shuffled<T>* lines) { \
+    turn_all(frames, first, last, lines);                                                                   \
   }
 SONDE_TURN_LINES(std::uint8_t)
 SONDE_TURN_LINES(std::uint16_t)

@@ -133,8 +133,7 @@ TEST(MaskSet, WeightedMasksAndFloatsAreSummedOneByOne) {
   masks.push_back(make_mask(6, 7, {3, 4, 20}, {0.5F, 2, 1.25F}));
   EXPECT_FALSE(sums_together(stream, frames, masks));
   std::vector<Array> images;
-  for (const Mask& mask : masks)
-    images.emplace_back(Device::cpu(), Shape{9}, mask.boolean() ? DType::u64 : DType::f64);
+  for (const Mask& mask : masks) images.emplace_back(Device::cpu(), Shape{9}, mask.boolean() ? DType::u64 : DType::f64);
   masked_sums(stream, frames, masks, images);
   EXPECT_EQ(host_elements<std::uint64_t>(images[1]), scan.image(masks[1]));
   EXPECT_EQ(host_elements<double>(images[4])[8], 0.5 * scan.at(8, 3) + 2 * scan.at(8, 4) + 1.25 * scan.at(8, 20));

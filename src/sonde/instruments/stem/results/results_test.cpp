@@ -110,6 +110,34 @@ TEST(DetectorImages, AllLayoutsGiveTheSameIntegers) {
     }
 }
 
+TEST(DetectorImages, ManyRingsInOneReadingAreEachTheSumOfTheirPixels) {
+  DetectorOptions options;
+  options.centre = "11,12.5";
+  options.detector.clear();
+  for (int ring = 0; ring < 12; ++ring)
+    options.detector.push_back("annulus(auto,auto," + std::to_string(ring) + "," + std::to_string(ring + 1) + ")");
+  const std::vector<std::uint16_t> stored = disk_scan();
+  for (const LayoutChoice layout : {LayoutChoice::frame, LayoutChoice::pixel, LayoutChoice::file}) {
+    SCOPED_TRACE(static_cast<int>(layout));
+    const Dataset dataset = load_disk(layout);
+    std::optional<Centre> centre;
+    const DetectorGeometry geometry = detector_geometry(dataset, options, centre);
+    const std::vector<Mask> masks = detector_masks(options, geometry);
+    const std::vector<DetectorImage> images = detector_images(dataset, options, geometry);
+    ASSERT_EQ(images.size(), masks.size());
+    const std::string path = layout == LayoutChoice::frame  ? "together"
+                             : layout == LayoutChoice::file ? "decoded frames"
+                                                            : "sparse";
+    EXPECT_EQ(images.front().path, path);
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+      std::vector<std::uint64_t> expected(scan_rows * scan_cols, 0);
+      for (std::size_t p = 0; p < expected.size(); ++p)
+        for (const Index q : masks[i].pixels) expected[p] += stored[p * side * side + static_cast<std::size_t>(q)];
+      EXPECT_EQ(integers(images[i].image), expected) << i;
+    }
+  }
+}
+
 TEST(DetectorImages, AllPixelsTogetherAreTheTotal) {
   Dataset dataset = load_disk(LayoutChoice::pixel);
   DetectorOptions options;
