@@ -77,12 +77,41 @@ template <class T, class Body>
   }
 }
 
+/// One sum of each of the eight frames. Those of 64 bits are two vectors: one of 64 bytes goes through memory where
+/// registers have 32.
+template <class Sum, bool wide = sizeof(Sum) == 8>
+struct Sums {
+  Lanes<Sum> part[1];
+};
 template <class Sum>
-[[gnu::always_inline]] inline void add(Sum* to, const Lanes<Sum>& lanes) {
-  Lanes<Sum> sum;
-  load(to, sum);
-  sum.all += lanes.all;
-  std::memcpy(to, &sum.all, sizeof sum.all);
+struct Sums<Sum, true> {
+  struct Half {
+    using Vector [[gnu::vector_size(4 * sizeof(Sum))]] = Sum;
+    Vector all;
+  };
+  Half part[2];
+};
+
+template <class Sum, class T>
+[[gnu::always_inline]] inline void widen(const Lanes<T>& from, Sums<Sum>& to) {
+  if constexpr (sizeof(Sum) == 8) {
+    using Vector = typename Sums<Sum>::Half::Vector;
+    to.part[0].all = __builtin_convertvector(__builtin_shufflevector(from.all, from.all, 0, 1, 2, 3), Vector);
+    to.part[1].all = __builtin_convertvector(__builtin_shufflevector(from.all, from.all, 4, 5, 6, 7), Vector);
+  } else {
+    convert(from, to.part[0]);
+  }
+}
+
+template <class Sum>
+[[gnu::always_inline]] inline void add(Sum* to, const Sums<Sum>& lanes) {
+  for (const auto& part : lanes.part) {
+    auto sum = part;
+    std::memcpy(&sum.all, to, sizeof sum.all);
+    sum.all += part.all;
+    std::memcpy(to, &sum.all, sizeof sum.all);
+    to += sizeof sum.all / sizeof(Sum);
+  }
 }
 
 }  // namespace sonde::stem::cpu

@@ -18,9 +18,9 @@ template <class T, class Sum>
 [[gnu::always_inline]] inline void add_all(const T* lines, const LineAddition* additions, Index count, Sum* sums) {
   for (Index i = 0; i < count; ++i) {
     Lanes<T> value;
-    Lanes<Sum> wide;
+    Sums<Sum> wide;
     load(lines + frame_lanes * additions[i].pixel, value);
-    convert(value, wide);
+    widen(value, wide);
     add(sums + frame_lanes * additions[i].slot, wide);
   }
 }
@@ -28,9 +28,9 @@ template <class T, class Sum>
 template <class Sum>
 [[gnu::always_inline]] inline void add_wide(const Sum* sums, std::uint64_t* to) {
   Lanes<Sum> value;
-  Lanes<std::uint64_t> wide;
+  Sums<std::uint64_t> wide;
   load(sums, value);
-  convert(value, wide);
+  widen(value, wide);
   add(to, wide);
 }
 

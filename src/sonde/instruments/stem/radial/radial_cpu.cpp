@@ -10,8 +10,8 @@ template <class T, class Sum>
 [[gnu::always_inline]] inline void labelled(const LabelledPixels& pixels, const T* const* frames, Sum* even, Sum* odd) {
   for_pixels(
       0, pixels.pixels, frames, [&](Index pixel, const Lanes<shuffled<T>>& value) __attribute__((always_inline)) {
-        Lanes<Sum> counts;
-        convert(value, counts);
+        Sums<Sum> counts;
+        widen(value, counts);
         // Neighbours are often in one bin: two copies of the sums, so that an addition need not wait for the last one.
         add(((pixel & 1) == 0 ? even : odd) + frame_lanes * pixels.label[pixel], counts);
       });
@@ -22,14 +22,15 @@ template <class T>
                                           double* squares) {
   for_pixels(
       0, pixels.pixels, frames, [&](Index pixel, const Lanes<shuffled<T>>& value) __attribute__((always_inline)) {
-        Lanes<double> counts, part;
-        convert(value, counts);
+        Sums<double> counts;
+        widen(value, counts);
         for (std::uint32_t e = pixels.first[pixel]; e < pixels.first[pixel + 1]; ++e) {
           const double share = pixels.share[e];
-          part.all = share * counts.all;
+          Sums<double> part = counts;
+          for (auto& half : part.part) half.all *= share;
           add(sums + frame_lanes * pixels.bin[e], part);
           if (squares == nullptr) continue;
-          part.all *= share;
+          for (auto& half : part.part) half.all *= share;
           add(squares + frame_lanes * pixels.bin[e], part);
         }
       });
