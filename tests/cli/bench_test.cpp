@@ -114,6 +114,37 @@ TEST_F(Bench, ACaseIsNotTheBeginningOfOthers) {
 }
 #endif
 
+#ifdef SONDE_WITH_STEM
+TEST_F(Bench, TimesOfItemsAndTheirGrowthAreReported) {
+  machine();
+  const Ended ended = testing::run({"bench", "stem-analysis-phase", "--sizes", "16,32,64", "--workers", "1",
+                                    "--samples", "3", "--seconds", "0", "--no-files", "--json"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr(" per scan\n"));
+  EXPECT_THAT(ended.err, HasSubstr("dct, cpu x 1: time grows as (positions along a side)^"));
+  const Value output = parse_json(ended.out, "out");
+  const Value& result = output.find("cases")->items().front();
+  EXPECT_EQ(result.find("growth")->size(), 2U);
+  EXPECT_EQ(result.find("targets")->size(), 0U);  // set for 512 only
+  const Value& operation = result.find("points")->items().front().find("operations")->items().front();
+  EXPECT_EQ(operation.find("item_s")->as_real(), operation.find("steady_s")->find("median")->as_real());
+}
+
+TEST_F(Bench, AnalysesOfSmallScansRun) {
+  machine();
+  const struct {
+    const char* name;
+    const char* size;
+  } cases[] = {{"disk-count", "1"}, {"orient", "16"}, {"strain", "6"}};
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.name);
+    const Ended ended = testing::run({"bench", std::string("stem-analysis-") + each.name, "--sizes", each.size,
+                                      "--workers", "1", "--samples", "3", "--seconds", "0", "--no-files"});
+    EXPECT_EQ(ended.status, 0) << ended.err;
+  }
+}
+#endif
+
 TEST_F(Bench, WorkersThatAreNoNumbersAreRefused) {
   EXPECT_THAT(testing::run({"bench", "copy", "--workers", "1,some"}).err,
               StartsWith("error: --workers: \"some\" is not a number of threads\n"));

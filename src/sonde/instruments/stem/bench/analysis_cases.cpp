@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "sonde/engine/base/paths.h"
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/math/dense/blas.h"
 #include "sonde/engine/math/fft.h"
@@ -258,10 +259,10 @@ PreparedCase prepare_cold_file(const BenchPoint&) {
   const std::string master = workload_file(Workload::w1);
   std::vector<std::filesystem::path> files;
   double bytes = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(master).parent_path()))
-    if (entry.path().filename().string().starts_with("w1_")) {
-      files.push_back(entry.path());
-      bytes += static_cast<double>(entry.file_size());
+  for (const std::filesystem::path& file : entries_of(std::filesystem::path(master).parent_path()))
+    if (const auto size = file_bytes(file); size && file.filename().string().starts_with("w1_")) {
+      files.push_back(file);
+      bytes += static_cast<double>(*size);
     }
   LoadOptions options;
   options.layout = LayoutChoice::file;

@@ -24,9 +24,7 @@ bool by_lines(Index rows, Index elements_of_row) {
 }  // namespace
 
 PatternTransform::PatternTransform(Index rows, Index cols)
-    : rows_(rows),
-      cols_(cols),
-      turns_(static_cast<std::size_t>(cols / 2 + 1)) {
+    : rows_(rows), cols_(cols), turns_(static_cast<std::size_t>(cols / 2 + 1)) {
   for (std::size_t l = 0; l < turns_.size(); ++l)
     turns_[l] = std::complex<float>(
         std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(l) / static_cast<double>(cols)));

@@ -62,9 +62,9 @@ class PatternTransform {
   void transform_columns(std::complex<float>* data, FftDirection direction) const;
 
   Index rows_, cols_;
-  std::optional<Fft2d<float>> whole_;       // of both axes, or
+  std::optional<Fft2d<float>> whole_;         // of both axes, or
   std::optional<Fft2d<float>> row_, column_;  // of one row and of one column
-  Complexes turns_;  // (l) w^l
+  Complexes turns_;                           // (l) w^l
 };
 
 }  // namespace sonde::stem
