@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/stem/bragg/pattern_transform.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
