@@ -87,6 +87,7 @@ void save_state(const std::string& master, const std::string& path) {
 /// Four patterns of the rings of gold, as ellipses.
 void save_powder(const std::string& path) {
   stem::Rings rings;
+  rings.disk = 4000;
   rings.a = 1.015;
   rings.b = 1 / rings.a;
   rings.theta = 0.7;

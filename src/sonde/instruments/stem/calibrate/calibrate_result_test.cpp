@@ -19,19 +19,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Six patterns of rings about a disk of the direct beam, as u16.
+/// Six patterns, as u16.
 std::string scan_of(const testing::TemporaryFolder& folder, const Rings& rings) {
   const std::string path = folder.file("powder.npy");
   std::vector<std::uint16_t> frames;
-  for (std::uint64_t seed = 0; seed < 6; ++seed) {
-    std::vector<double> pattern = rings.counts(seed);
-    for (Index y = 0; y < rings.rows; ++y)
-      for (Index x = 0; x < rings.cols; ++x) {
-        const auto here = static_cast<std::size_t>(y * rings.cols + x);
-        const double r = std::hypot(static_cast<double>(x) - rings.col, static_cast<double>(y) - rings.row);
-        frames.push_back(static_cast<std::uint16_t>(pattern[here] + 4000 / (1 + std::exp((r - 6) / 0.4))));
-      }
-  }
+  for (std::uint64_t seed = 0; seed < 6; ++seed)
+    for (const double counts : rings.counts(seed)) frames.push_back(static_cast<std::uint16_t>(counts));
   write_npy(path, Array::from(frames, {2, 3, rings.rows, rings.cols}));
   return path;
 }
@@ -53,6 +46,7 @@ std::string list_of(const testing::TemporaryFolder& folder, const Rings& rings, 
 
 Rings stretched() {
   Rings rings;
+  rings.disk = 4000;
   rings.a = std::sqrt(1.03);
   rings.b = 1 / rings.a;
   rings.theta = 0.7;
@@ -99,6 +93,7 @@ TEST(CalibrateResult, OtherLinesAreNamed) {
 TEST(CalibrateResult, APatternWithoutRingsIsNamedFirst) {
   const testing::TemporaryFolder folder;
   Rings rings;
+  rings.disk = 4000;
   rings.heights.assign(rings.lines.size(), 0);
   const CalibrateResult found = make_calibration(loaded(scan_of(folder, rings)), {});
   ASSERT_FALSE(found.warnings.empty());

@@ -20,6 +20,7 @@ struct Rings {
   double width = 0.8;              ///< px
   double texture = 0;              ///< of the brightness along the rings
   double dose = 60;                ///< counts at the top of a strong ring
+  double disk = 0;                 ///< counts of the direct disk, 6 px in radius
   std::vector<double> lines = {0.24521, 0.28314, 0.40042, 0.46953, 0.49041, 0.56628, 0.61711, 0.63313};  ///< 1/A
   std::vector<double> heights = {1, 0.6, 0.5, 0.6, 0.2, 0.1, 0.3, 0.3};
 
@@ -32,7 +33,9 @@ struct Rings {
       rings += heights[i] * std::exp(-0.5 * off * off);
     }
     const double turn = std::atan2(dy, dx);
-    return dose * (rings * (1 + texture * std::cos(2 * (turn - 1.1))) / (1 + texture) + 0.8 * std::exp(-r / 25) + 0.05);
+    return dose *
+               (rings * (1 + texture * std::cos(2 * (turn - 1.1))) / (1 + texture) + 0.8 * std::exp(-r / 25) + 0.05) +
+           disk / (1 + std::exp((std::hypot(dx, dy) - 6) / 0.4));
   }
   /// The mean over each pixel, by 3 x 3 places.
   [[nodiscard]] std::vector<double> expected() const {
