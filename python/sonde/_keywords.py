@@ -187,7 +187,7 @@ class SimulateKeywords(TypedDict, total=False):
 
     scan_shape: Text | None
     detector_shape: Text | None
-    sample: Literal["particles", "vacuum", "phase", "disks", "crystal"] | None
+    sample: Literal["particles", "vacuum", "phase", "disks", "crystal", "counting"] | None
     dose: SupportsFloat | None
     centre: Text | None
     disk_radius: SupportsFloat | None
@@ -213,6 +213,15 @@ class SimulateKeywords(TypedDict, total=False):
     k_max: SupportsFloat | None
     sigma_excitation_error: SupportsFloat | None
     diffracted: SupportsFloat | None
+    occupancy: SupportsFloat | None
+    cloud: SupportsFloat | None
+    deposit: SupportsFloat | None
+    deposit_spread: SupportsFloat | None
+    read_noise: SupportsFloat | None
+    dark_level: SupportsFloat | None
+    dark_spread: SupportsFloat | None
+    gain_spread: SupportsFloat | None
+    xray_rate: SupportsFloat | None
     masked_pixels: SupportsIndex | None
     hot_pixels: SupportsIndex | None
     seed: SupportsIndex | None

@@ -1780,17 +1780,22 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
 
 @checked
 def simulate(output: Text | None = None, *, scan_shape: Text | None = None, detector_shape: Text | None = None,
-             sample: Literal["particles", "vacuum", "phase", "disks", "crystal"] | None = None, dose: SupportsFloat | None = None,
-             centre: Text | None = None, disk_radius: SupportsFloat | None = None, edge_width: SupportsFloat | None = None,
-             halo_length: SupportsFloat | None = None, wide_length: SupportsFloat | None = None,
-             halo_fraction: SupportsFloat | None = None, deflection: SupportsFloat | None = None,
-             descan: SupportsFloat | None = None, phase_height: SupportsFloat | None = None,
-             phase_width: SupportsFloat | None = None, rotation: SupportsFloat | None = None, transpose: bool | None = None,
-             lattice: Text | None = None, strain_field: Literal["uniform", "gradient", "step", "rotation"] | None = None,
-             strain: Text | None = None, lattice_turn: SupportsFloat | None = None, orders: SupportsIndex | None = None,
+             sample: Literal["particles", "vacuum", "phase", "disks", "crystal", "counting"] | None = None,
+             dose: SupportsFloat | None = None, centre: Text | None = None, disk_radius: SupportsFloat | None = None,
+             edge_width: SupportsFloat | None = None, halo_length: SupportsFloat | None = None,
+             wide_length: SupportsFloat | None = None, halo_fraction: SupportsFloat | None = None,
+             deflection: SupportsFloat | None = None, descan: SupportsFloat | None = None,
+             phase_height: SupportsFloat | None = None, phase_width: SupportsFloat | None = None,
+             rotation: SupportsFloat | None = None, transpose: bool | None = None, lattice: Text | None = None,
+             strain_field: Literal["uniform", "gradient", "step", "rotation"] | None = None, strain: Text | None = None,
+             lattice_turn: SupportsFloat | None = None, orders: SupportsIndex | None = None,
              excitation: SupportsFloat | None = None, crystal: Text | None = None, grains: SupportsIndex | None = None,
              euler: Text | None = None, k_max: SupportsFloat | None = None, sigma_excitation_error: SupportsFloat | None = None,
-             diffracted: SupportsFloat | None = None, masked_pixels: SupportsIndex | None = None,
+             diffracted: SupportsFloat | None = None, occupancy: SupportsFloat | None = None, cloud: SupportsFloat | None = None,
+             deposit: SupportsFloat | None = None, deposit_spread: SupportsFloat | None = None,
+             read_noise: SupportsFloat | None = None, dark_level: SupportsFloat | None = None,
+             dark_spread: SupportsFloat | None = None, gain_spread: SupportsFloat | None = None,
+             xray_rate: SupportsFloat | None = None, masked_pixels: SupportsIndex | None = None,
              hot_pixels: SupportsIndex | None = None, seed: SupportsIndex | None = None,
              dtype: Literal["u8", "u16", "u32"] | None = None, frames_per_file: SupportsIndex | None = None,
              voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None,
@@ -1815,8 +1820,8 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
         scan positions
     detector_shape : str (ROWS,COLS), default '192,192'
         detector pixels
-    sample : {'particles', 'vacuum', 'phase', 'disks', 'crystal'}, default 'particles'
-        what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts into disks; grains of a crystal from a file, with kinematic patterns
+    sample : {'particles', 'vacuum', 'phase', 'disks', 'crystal', 'counting'}, default 'particles'
+        what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts into disks; grains of a crystal from a file, with kinematic patterns; counting: nothing, electrons are spread evenly over a detector that integrates their charge
     dose : float in counts, default 1.0
         mean counts of a detector pixel in one frame (at least 1e-06, at most 1e+06)
     centre : str (ROW,COL) in px, default unset
@@ -1867,6 +1872,24 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
         of crystal: standard deviation of the distance from Ewald's sphere at which a reflection is excited (at least 0.0001, at most 1)
     diffracted : float, default 0.5
         of crystal: share of the counts of all disks in those beside the direct one (at least 0, at most 1)
+    occupancy : float, default 0.005
+        of counting: mean electrons of a pixel in one frame (at least 1e-06, at most 10)
+    cloud : float in px, default 0.35
+        of counting: standard deviation of the charge of an electron (at least 0.01, at most 2)
+    deposit : float in counts, default 30.0
+        of counting: most frequent charge of an electron (at least 0, at most 100000)
+    deposit_spread : float in counts, default 8.0
+        of counting: scale of the spread of these charges (at least 0, at most 10000)
+    read_noise : float in counts, default 1.0
+        of counting: standard deviation of the noise (at least 0, at most 10000)
+    dark_level : float in counts, default 20.0
+        of counting: mean value without a beam (at least 0, at most 100000)
+    dark_spread : float in counts, default 0.0
+        of counting: its standard deviation between pixels (at least 0, at most 10000)
+    gain_spread : float, default 0.0
+        of counting: standard deviation of the gain between pixels (at least 0, at most 1)
+    xray_rate : float, default 0.0
+        of counting: x-ray hits in a frame (at least 0, at most 100)
     masked_pixels : int, default 4
         pixels that say "no data" and are marked in the mask (at least 0, at most 1e+09)
     hot_pixels : int, default 2
@@ -1906,6 +1929,8 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
                 phase_width=phase_width, rotation=rotation, transpose=transpose, lattice=lattice, strain_field=strain_field,
                 strain=strain, lattice_turn=lattice_turn, orders=orders, excitation=excitation, crystal=crystal, grains=grains,
                 euler=euler, k_max=k_max, sigma_excitation_error=sigma_excitation_error, diffracted=diffracted,
+                occupancy=occupancy, cloud=cloud, deposit=deposit, deposit_spread=deposit_spread, read_noise=read_noise,
+                dark_level=dark_level, dark_spread=dark_spread, gain_spread=gain_spread, xray_rate=xray_rate,
                 masked_pixels=masked_pixels, hot_pixels=hot_pixels, seed=seed, dtype=dtype, frames_per_file=frames_per_file,
                 voltage=voltage, camera_length=camera_length, scan_step=scan_step, truth=truth, live=live, device=device,
                 memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)

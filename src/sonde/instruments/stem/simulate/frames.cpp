@@ -25,6 +25,7 @@ struct FrameScratch {
   std::vector<std::uint32_t> count;
   BitshuffleScratch bitshuffle;
   std::vector<std::byte> frame;
+  IntegratingDetector::Scratch charge;
 };
 
 template <class T>
@@ -84,6 +85,7 @@ void for_frames(const Model& model, std::uint64_t seed, Index first, Index count
     for (Index frame = first + begin; frame < first + end; ++frame) {
       model.rates(frame, own.profile, own.rate);
       draw_poisson({seed, static_cast<std::uint64_t>(frame)}, own.rate, own.count);
+      if (model.integrating() != nullptr) model.integrating()->expose(frame, own.count, own.charge);
       use(frame, own);
     }
   });
@@ -117,6 +119,20 @@ std::vector<std::vector<std::byte>> simulate_chunks(const Model& model, std::uin
     });
   });
   return chunks;
+}
+
+std::vector<FallenElectron> simulated_electrons(const Model& model, std::uint64_t seed, Index frame) {
+  check_range(model, frame, 1);
+  if (model.integrating() == nullptr) throw Error(ErrorKind::internal, "places of electrons of a detector that counts");
+  const auto pixels = static_cast<std::size_t>(model.pixels());
+  Model::Scratch scratch;
+  std::vector<double> rate(pixels);
+  std::vector<std::uint32_t> count(pixels);
+  model.rates(frame, scratch, rate);
+  draw_poisson({seed, static_cast<std::uint64_t>(frame)}, rate, count);
+  std::vector<FallenElectron> fallen;
+  model.integrating()->electrons(frame, count, fallen);
+  return fallen;
 }
 
 }  // namespace sonde::stem

@@ -16,6 +16,9 @@ namespace sonde::stem {
 /// data". Cost: about 0.3 ms per frame of 192 x 192 pixels and thread.
 [[nodiscard]] Array simulate_frames(const Model& model, std::uint64_t seed, Index first, Index count, DType dtype);
 
+/// The electrons that fell in one of these frames, of a model with an integrating detector, which shows them as clouds.
+[[nodiscard]] std::vector<FallenElectron> simulated_electrons(const Model& model, std::uint64_t seed, Index frame);
+
 /// The same frames as bitshuffle-LZ4 chunks of one frame each, as ARINA files hold them, without keeping the plain
 /// ones.
 [[nodiscard]] std::vector<std::vector<std::byte>> simulate_chunks(const Model& model, std::uint64_t seed, Index first,

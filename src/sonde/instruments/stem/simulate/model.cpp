@@ -65,13 +65,14 @@ std::vector<double> tabulate(const Optics& optics, Radial&& radial) {
 }  // namespace
 
 Model::Model(Optics optics, Index scan_rows, Index scan_cols, BeamAt beam, std::vector<Defect> defects,
-             PatternAt pattern)
+             PatternAt pattern, std::shared_ptr<const IntegratingDetector> integrating)
     : optics_(optics),
       scan_rows_(scan_rows),
       scan_cols_(scan_cols),
       beam_(std::move(beam)),
       defects_(std::move(defects)),
-      pattern_(std::move(pattern)) {
+      pattern_(std::move(pattern)),
+      integrating_(std::move(integrating)) {
   check(optics_, scan_rows_, scan_cols_, defects_);
   disk_ = tabulate(optics_, [&](double distance) {
     if (distance > optics_.disk_radius + edge_reach * optics_.edge_width) return 0.0;

@@ -5,10 +5,12 @@
 #include <complex>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "sonde/engine/base/index.h"
+#include "sonde/instruments/stem/simulate/integrating_detector.h"
 
 namespace sonde::stem {
 
@@ -73,9 +75,10 @@ class Model {
   using PatternAt =
       std::function<void(Index scan_row, Index scan_col, const Beam& beam, Scratch& scratch, std::span<double> rate)>;
 
-  /// Throws Error(bad_input) for sizes, dose or lengths that make no sense and for defects outside the detector.
+  /// Throws Error(bad_input) for sizes, dose or lengths that make no sense and for defects outside the detector. With
+  /// an integrating detector rates are those of electrons, and frames hold its values.
   Model(Optics optics, Index scan_rows, Index scan_cols, BeamAt beam, std::vector<Defect> defects = {},
-        PatternAt pattern = {});
+        PatternAt pattern = {}, std::shared_ptr<const IntegratingDetector> integrating = {});
 
   [[nodiscard]] const Optics& optics() const { return optics_; }
   [[nodiscard]] Index scan_rows() const { return scan_rows_; }
@@ -84,6 +87,8 @@ class Model {
   [[nodiscard]] Index pixels() const { return optics_.rows * optics_.cols; }
   [[nodiscard]] const std::vector<Defect>& defects() const { return defects_; }
   [[nodiscard]] Beam beam(Index position) const { return beam_(position / scan_cols_, position % scan_cols_); }
+  /// Null where the detector counts.
+  [[nodiscard]] const IntegratingDetector* integrating() const { return integrating_.get(); }
   /// 1 for pixels that count electrons, 0 for every defect; (rows, cols).
   [[nodiscard]] std::vector<std::uint8_t> good() const;
 
@@ -99,6 +104,7 @@ class Model {
   BeamAt beam_;
   std::vector<Defect> defects_;
   PatternAt pattern_;
+  std::shared_ptr<const IntegratingDetector> integrating_;
   std::vector<double> disk_, halo_, wide_;  // radial tables, already times the dose
 };
 

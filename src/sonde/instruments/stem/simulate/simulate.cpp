@@ -16,6 +16,7 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/hdf5.h"
 #include "sonde/engine/io/hdf5_writer.h"
+#include "sonde/engine/io/npy.h"
 #include "sonde/engine/options/fields.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/report/progress.h"
@@ -132,6 +133,26 @@ void write_grains(Hdf5Writer& file, const SimulateOptions& options, const Model&
   file.value("/q_pixel", patterns.q_pixel());
 }
 
+void write_electrons(Hdf5Writer& file, const SimulateOptions& options, const Model& model) {
+  std::vector<std::uint64_t> offsets = {0};
+  std::vector<float> y, x, deposit;
+  for (Index frame = 0; frame < model.positions(); ++frame) {
+    for (const FallenElectron& electron : simulated_electrons(model, static_cast<std::uint64_t>(options.seed), frame)) {
+      y.push_back(electron.y);
+      x.push_back(electron.x);
+      deposit.push_back(electron.deposit);
+    }
+    offsets.push_back(y.size());
+  }
+  file.array("/events/offsets", Array::from(offsets, {model.positions() + 1}));
+  for (const auto& [name, values] :
+       {std::pair("/events/y", &y), std::pair("/events/x", &x), std::pair("/events/deposit", &deposit)})
+    file.array(name, Array::from(*values, {static_cast<Index>(values->size())}));
+  const Shape detector = {model.optics().rows, model.optics().cols};
+  file.array("/dark", Array::from(model.integrating()->dark(), detector));
+  file.array("/gain", Array::from(model.integrating()->gain(), detector));
+}
+
 void write_truth(Hdf5Writer& file, const SimulateOptions& options, const Model& model) {
   const Optics& optics = model.optics();
   const double radius = optics.disk_radius;
@@ -164,6 +185,7 @@ void write_truth(Hdf5Writer& file, const SimulateOptions& options, const Model& 
   if (options.sample == Sample::phase) write_phase(file, options, model);
   if (options.sample == Sample::disks) write_lattice(file, options, model);
   if (options.sample == Sample::crystal) write_grains(file, options, model);
+  if (options.sample == Sample::counting) write_electrons(file, options, model);
   file.array("/good", Array::from(model.good(), {optics.rows, optics.cols}));
 }
 
@@ -222,6 +244,15 @@ Simulated simulate(const SimulateOptions& options, Budget budget) {
   for (const std::string& file : result.files)
     if (file.find("_data_") != std::string::npos) stored += static_cast<double>(file_bytes(file).value_or(0));
   result.ratio = static_cast<double>(plan.frame_bytes) * static_cast<double>(plan.frames) / stored;
+  if (truth && model.integrating() != nullptr) {
+    const Shape detector = {model.optics().rows, model.optics().cols};
+    const std::string base = options.output.substr(0, options.output.size() - master_ending.size());
+    for (const auto& [name, map] :
+         {std::pair("_dark.npy", &model.integrating()->dark()), std::pair("_gain.npy", &model.integrating()->gain())}) {
+      write_npy(base + name, Array::from(*map, detector));
+      result.files.push_back(base + name);
+    }
+  }
   if (truth) {
     truth->finish();
     result.files.push_back(beside);

@@ -25,8 +25,9 @@ namespace sonde::stem {
 
 /// What lies under the beam: nanoparticles on a film (specimen.h); nothing at all, with the beam shifted by -1, 0
 /// and +1 times the deflection in turn (the pattern of the benchmarks); hills of the phase, by wave optics (wave.h);
-/// a strained crystal that diffracts into disks (disk_lattice.h); or grains of a crystal (grain_patterns.h).
-enum class Sample { particles, vacuum, phase, disks, crystal };
+/// a strained crystal that diffracts into disks (disk_lattice.h); grains of a crystal (grain_patterns.h); or electrons
+/// spread evenly over a detector that integrates their charge (integrating_detector.h).
+enum class Sample { particles, vacuum, phase, disks, crystal, counting };
 
 /// Everything that decides a simulated scan; two runs with equal options give equal files.
 struct SimulateOptions {
@@ -58,6 +59,9 @@ struct SimulateOptions {
   double k_max = 1.5;
   double sigma_excitation_error = 0.02;
   double diffracted = 0.5;
+  double occupancy = 0.005;
+  double cloud = 0.35, deposit = 30, deposit_spread = 8, read_noise = 1;
+  double dark_level = 20, dark_spread = 0, gain_spread = 0, xray_rate = 0;
   Index masked_pixels = 4;
   Index hot_pixels = 2;
   Index seed = 1;
@@ -130,9 +134,11 @@ struct Simulated {
 /// `seen_phase`, averaged over the probe, in rad; of sample `disks` the lattice vectors `g1_x`, `g1_y`, `g2_x`, `g2_y`
 /// in px of the detector, the strain `e_xx`, `e_yy`, `e_xy` and the turn `theta` in rad along the axes of the scan; of
 /// sample `crystal` the `grain` at every position and of every grain the `orientation` (grains, 3, 3; see Orientation),
-/// and `q_pixel` in 1/A. Nothing has its name before all of it is complete. Reports progress, answers interrupts. Holds
-/// what plan_simulation() predicts. Throws Error(usage), Error(bad_input), Error(io), and Error(budget) before any
-/// work.
+/// and `q_pixel` in 1/A; of sample `counting` the electrons of every position, [offsets[p], offsets[p + 1]) of
+/// `events/y`, `events/x` in px and `events/deposit` in counts, and the `dark` and `gain` image, which are written as
+/// "<base>_dark.npy" and "<base>_gain.npy", too. Nothing has its name before all of it is complete. Reports progress,
+/// answers interrupts. Holds what plan_simulation() predicts. Throws Error(usage), Error(bad_input), Error(io), and
+/// Error(budget) before any work.
 Simulated simulate(const SimulateOptions& options, Budget budget = Budget::automatic(Device::cpu()));
 
 /// The options a truth file was made with; model_of() of them gives the model, expect() of that what any detector

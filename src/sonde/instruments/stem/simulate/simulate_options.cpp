@@ -205,15 +205,18 @@ void SimulateOptions::describe(Fields& fields) {
   fields.positional("output", output, {.help = "master file to write, its name ends in _master.h5", .optional = true});
   fields.add("scan_shape", scan_shape, {.help = "scan positions", .metavar = "ROWS,COLS"});
   fields.add("detector_shape", detector_shape, {.help = "detector pixels", .metavar = "ROWS,COLS"});
-  fields.choice("sample", sample,
-                {{"particles", Sample::particles},
-                 {"vacuum", Sample::vacuum},
-                 {"phase", Sample::phase},
-                 {"disks", Sample::disks},
-                 {"crystal", Sample::crystal}},
-                {.help = "what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills "
-                         "of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts "
-                         "into disks; grains of a crystal from a file, with kinematic patterns"});
+  fields.choice(
+      "sample", sample,
+      {{"particles", Sample::particles},
+       {"vacuum", Sample::vacuum},
+       {"phase", Sample::phase},
+       {"disks", Sample::disks},
+       {"crystal", Sample::crystal},
+       {"counting", Sample::counting}},
+      {.help = "what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills "
+               "of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts "
+               "into disks; grains of a crystal from a file, with kinematic patterns; counting: nothing, electrons "
+               "are spread evenly over a detector that integrates their charge"});
   fields.add("dose", dose,
              {.help = "mean counts of a detector pixel in one frame", .unit = "counts", .min = 1e-6, .max = 1e6});
   fields.add(
@@ -289,6 +292,24 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add(
       "diffracted", diffracted,
       {.help = "of crystal: share of the counts of all disks in those beside the direct one", .min = 0, .max = 1});
+  fields.add("occupancy", occupancy,
+             {.help = "of counting: mean electrons of a pixel in one frame", .min = 1e-6, .max = 10});
+  fields.add(
+      "cloud", cloud,
+      {.help = "of counting: standard deviation of the charge of an electron", .unit = "px", .min = 0.01, .max = 2});
+  fields.add("deposit", deposit,
+             {.help = "of counting: most frequent charge of an electron", .unit = "counts", .min = 0, .max = 1e5});
+  fields.add("deposit_spread", deposit_spread,
+             {.help = "of counting: scale of the spread of these charges", .unit = "counts", .min = 0, .max = 1e4});
+  fields.add("read_noise", read_noise,
+             {.help = "of counting: standard deviation of the noise", .unit = "counts", .min = 0, .max = 1e4});
+  fields.add("dark_level", dark_level,
+             {.help = "of counting: mean value without a beam", .unit = "counts", .min = 0, .max = 1e5});
+  fields.add("dark_spread", dark_spread,
+             {.help = "of counting: its standard deviation between pixels", .unit = "counts", .min = 0, .max = 1e4});
+  fields.add("gain_spread", gain_spread,
+             {.help = "of counting: standard deviation of the gain between pixels", .min = 0, .max = 1});
+  fields.add("xray_rate", xray_rate, {.help = "of counting: x-ray hits in a frame", .min = 0, .max = 100});
   fields.add("masked_pixels", masked_pixels,
              {.help = "pixels that say \"no data\" and are marked in the mask", .min = 0, .max = 1e9});
   fields.add("hot_pixels", hot_pixels,
@@ -326,10 +347,23 @@ double camera_length_of(const SimulateOptions& options) {
 
 namespace {
 
+IntegratingSettings integrating_of(const SimulateOptions& options) {
+  return {.cloud = options.cloud,
+          .deposit = options.deposit,
+          .spread = options.deposit_spread,
+          .noise = options.read_noise,
+          .dark = options.dark_level,
+          .dark_spread = options.dark_spread,
+          .gain_spread = options.gain_spread,
+          .xrays = options.xray_rate,
+          .seed = static_cast<std::uint64_t>(options.seed)};
+}
+
 Optics optics_of(const SimulateOptions& options) {
   Optics optics;
   std::tie(optics.rows, optics.cols) = shape_of(options.detector_shape, "detector shape", most_pixels);
-  optics.dose = options.dose * static_cast<double>(optics.rows) * static_cast<double>(optics.cols);
+  const double of_pixel = options.sample == Sample::counting ? options.occupancy : options.dose;
+  optics.dose = of_pixel * static_cast<double>(optics.rows) * static_cast<double>(optics.cols);
   if (options.centre) {
     std::tie(optics.centre_row, optics.centre_col) = pair_of<double>(*options.centre, "centre");
   } else if (options.sample == Sample::vacuum) {
@@ -420,6 +454,19 @@ Model model_of(const SimulateOptions& options) {
                  });
   }
   std::vector<Defect> defects = defects_of(options, optics);
+  if (options.sample == Sample::counting) {
+    std::vector<std::uint8_t> defect(static_cast<std::size_t>(optics.rows * optics.cols));
+    for (const Defect& each : defects)
+      if (each.kind != Defect::Kind::sentinel) defect[static_cast<std::size_t>(each.row * optics.cols + each.col)] = 1;
+    const auto detector = std::make_shared<const IntegratingDetector>(optics.rows, optics.cols, integrating_of(options),
+                                                                      std::move(defect));
+    return Model(
+        optics, scan_rows, scan_cols, drifting(scan_rows, scan_cols, 0), std::move(defects),
+        [occupancy = options.occupancy](Index, Index, const Beam&, Model::Scratch&, std::span<double> rate) {
+          std::fill(rate.begin(), rate.end(), occupancy);
+        },
+        detector);
+  }
   Model::BeamAt beam =
       options.sample == Sample::vacuum
           ? shifted_in_turn(scan_cols, options.halo_fraction, options.deflection)

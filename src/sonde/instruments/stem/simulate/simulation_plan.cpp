@@ -26,12 +26,22 @@ std::size_t truth_bytes(const Model& model) {
          8 * 65 * static_cast<std::size_t>(model.pixels());
 }
 
+/// Places and deposits of all electrons, as they are gathered and on their way to the file.
+std::size_t electron_bytes(const Model& model) {
+  if (model.integrating() == nullptr) return 0;
+  return 3 * 3 * sizeof(float) * static_cast<std::size_t>(1.2 * model.optics().dose) *
+         static_cast<std::size_t>(model.positions());
+}
+
 /// Of every worker: rates in f64, counts in u32, the profile at 1/32 px or the wave and its phase, and the planes and
 /// bytes of a packed frame.
 std::size_t scratch_bytes(const SimulateOptions& options, const Model& model, std::size_t frame_bytes) {
   const double diagonal =
       std::hypot(static_cast<double>(model.optics().rows), static_cast<double>(model.optics().cols));
-  const std::size_t each = (options.sample == Sample::phase ? 36 : 12) * static_cast<std::size_t>(model.pixels()) +
+  const std::size_t each = (options.sample == Sample::phase      ? 36
+                            : options.sample == Sample::counting ? 28
+                                                                 : 12) *
+                               static_cast<std::size_t>(model.pixels()) +
                            8 * 32 * static_cast<std::size_t>(diagonal) + 2 * frame_bytes;
   return static_cast<std::size_t>(thread_count()) * each;
 }
@@ -49,7 +59,7 @@ SimulationPlan plan_simulation(const SimulateOptions& options, const Budget& bud
   const std::size_t held_bytes = 2 * frame_bytes + frame_bytes / 100;
   plan.batch = choose_batch(budget, plan.frames, held_bytes, scratch,
                             std::max<Index>(1, static_cast<Index>(batch_bytes / frame_bytes)));
-  const std::size_t truth = options.truth ? truth_bytes(model) : 0;
+  const std::size_t truth = options.truth ? truth_bytes(model) + electron_bytes(model) : 0;
   plan.memory.lasting_bytes = plan.memory.add("threads", scratch, "rates, counts and a packed frame of each");
   const std::size_t frames = plan.memory.add("frames", static_cast<std::size_t>(plan.batch.value) * held_bytes,
                                              fmt::format("{} at a time, as they are and packed", plan.batch.value));

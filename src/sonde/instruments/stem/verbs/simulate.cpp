@@ -14,13 +14,15 @@ void show_plan(const SimulateOptions& options, Run& run) {
   const SimulationPlan plan = plan_simulation(options, run.host_budget());
   const double bytes = static_cast<double>(plan.frames) * static_cast<double>(plan.frame_bytes);
   const double ratio = sample_compression(options);
+  const bool counting = options.sample == Sample::counting;
   Report& report = run.report();
   report.add_choice("frames", Value(plan.frames),
                     fmt::format("{} positions of {} pixels, {} before compression", options.scan_shape,
                                 options.detector_shape, format_bytes(bytes)));
-  report.add_choice("files", Value(plan.data_files + (options.truth ? 3 : 2)),
-                    fmt::format("master, {} with up to {} frames each, sidecar{}", plan.data_files,
-                                options.frames_per_file, options.truth ? ", truth" : ""));
+  report.add_choice(
+      "files", Value(plan.data_files + (options.truth ? (counting ? 5 : 3) : 2)),
+      fmt::format("master, {} with up to {} frames each, sidecar{}", plan.data_files, options.frames_per_file,
+                  options.truth ? (counting ? ", dark and gain image, truth" : ", truth") : ""));
   report.add_choice("data files", Value(format_bytes(bytes / ratio)),
                     fmt::format("{:.1f} : 1 in a sample of frames", ratio));
   report.add_choice("frames at a time", plan.batch);
