@@ -141,7 +141,7 @@ CASES = {
                    "gain": Case("{in}/gain.npy"), "background": Case(9.0), "xray": Case(12.0), "background_sigma": Case(3.0, **DENSE),
                    "xray_sigma": Case(1.0, **DENSE), "samples": Case(5, **DENSE), "seed": Case(1, **DENSE, samples=5)},
     "stem events": {"output": Case("{out}/other.h5"), "png": Case("{out}/p.png"), "dwell": Case("30us"), "scan_shape": Case("7,5"), "delay": Case("5us"),
-                    "cluster_time": Case("0"), "reorder_time": Case("1us"), "chips": Case("{in}/turned.toml"), "damage": Case(inputs=["{in}/cut.tpx3"])},
+                    "cluster_time": Case("0"), "reorder_time": Case("1us"), "chips": Case("{in}/turned.toml"), "edge": Case("fall"), "damage": Case(inputs=["{in}/cut.tpx3"])},
     "stem convert": {"output": Case("{out}/other.h5"), "rotation": Case(30.0, output="{out}/scan.h5")},
     "stem simulate": {"scan_shape": Case("3,4"), "detector_shape": Case("16,18"), "centre": Case("7,8"), "frames_per_file": Case(5),
                       **{key: Case(sample="counting") for key in ("occupancy", "cloud", "deposit", "deposit_spread", "read_noise", "dark_level",

@@ -14,7 +14,7 @@ import pytest
 import sonde
 from sonde import _sonde, _verb_functions
 from small_inputs import WOUT
-from small_inputs import disks, drums, gold, networks, radar, songs, stems
+from small_inputs import disks, drums, gold, hits, networks, radar, songs, stems
 from test_neoclassical_database import write_database
 
 PROGRAM = os.environ["SONDE_PROGRAM"]
@@ -79,6 +79,7 @@ def inputs(tmp_path_factory, scan):
     stems(folder)
     drums(folder)
     disks(folder)
+    hits(folder)
     return {"scan": scan, "folder": folder}
 
 
