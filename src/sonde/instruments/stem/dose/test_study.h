@@ -105,7 +105,7 @@ struct StudiedCrystal {
   }
 
   [[nodiscard]] Dataset loaded() const {
-    return loaded_as<std::uint16_t>([](Index, std::uint32_t counts) { return counts; });
+    return loaded_as<std::uint16_t>([](Index, std::uint32_t drawn) { return drawn; });
   }
 
   /// With value(pixel, counts) in the place of the counts, the pixels of all patterns numbered.
@@ -116,8 +116,8 @@ struct StudiedCrystal {
       const auto means = rates(position);
       std::vector<std::uint32_t> drawn(means.size());
       draw_poisson({.seed = seed, .stream = static_cast<std::uint64_t>(position)}, means, drawn);
-      for (const std::uint32_t counts : drawn)
-        all.push_back(static_cast<T>(value(static_cast<Index>(all.size()), counts)));
+      for (const std::uint32_t count : drawn)
+        all.push_back(static_cast<T>(value(static_cast<Index>(all.size()), count)));
     }
     LoadOptions options;
     options.layout = LayoutChoice::file;
