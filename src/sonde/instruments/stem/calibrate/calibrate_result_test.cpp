@@ -20,7 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Six patterns, as u16.
-std::string scan_of(const testing::TemporaryFolder& folder, const Rings& rings) {
+std::string scan_of(const sonde::testing::TemporaryFolder& folder, const Rings& rings) {
   const std::string path = folder.file("powder.npy");
   std::vector<std::uint16_t> frames;
   for (std::uint64_t seed = 0; seed < 6; ++seed)
@@ -32,11 +32,11 @@ std::string scan_of(const testing::TemporaryFolder& folder, const Rings& rings) 
 Dataset loaded(const std::string& path) {
   LoadOptions options;
   options.layout = LayoutChoice::file;
-  return load(path, options, testing::plenty());
+  return load(path, options, sonde::testing::plenty());
 }
 
 /// The lines of the drawn rings.
-std::string list_of(const testing::TemporaryFolder& folder, const Rings& rings, double stretch = 1) {
+std::string list_of(const sonde::testing::TemporaryFolder& folder, const Rings& rings, double stretch = 1) {
   const std::string path = folder.file("lines.D");
   std::ofstream file(path);
   for (std::size_t i = 0; i < rings.lines.size(); ++i)
@@ -54,7 +54,7 @@ Rings stretched() {
 }
 
 TEST(CalibrateResult, FindsEllipseAndPixelWithNothingButTheLines) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   const Rings rings = stretched();
   const Dataset scan = loaded(scan_of(folder, rings));
   const CalibrateResult found = make_calibration(scan, {.calibrant = list_of(folder, rings)});
@@ -72,7 +72,7 @@ TEST(CalibrateResult, FindsEllipseAndPixelWithNothingButTheLines) {
 }
 
 TEST(CalibrateResult, WithoutTheEllipseItIsAllOfIt) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   const Dataset scan = loaded(scan_of(folder, stretched()));
   const CalibrateResult circles = make_calibration(scan, {.fit_ellipse = false});
   EXPECT_EQ(circles.contents("").find("calibration/ellipse_a"), nullptr);
@@ -80,7 +80,7 @@ TEST(CalibrateResult, WithoutTheEllipseItIsAllOfIt) {
 }
 
 TEST(CalibrateResult, OtherLinesAreNamed) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   const Rings rings = stretched();
   const Dataset scan = loaded(scan_of(folder, rings));
   std::ofstream(folder.file("other.D")) << "5.1\n4.4\n3.1\n2.9\n2.05\n1.93\n1.71\n1.66\n1.5\n";
@@ -91,7 +91,7 @@ TEST(CalibrateResult, OtherLinesAreNamed) {
 }
 
 TEST(CalibrateResult, APatternWithoutRingsIsNamedFirst) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   Rings rings;
   rings.disk = 4000;
   rings.heights.assign(rings.lines.size(), 0);
@@ -101,12 +101,13 @@ TEST(CalibrateResult, APatternWithoutRingsIsNamedFirst) {
 }
 
 TEST(CalibrateResult, NoRoomForRingsIsRefused) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   const Dataset scan = loaded(scan_of(folder, stretched()));
-  EXPECT_THAT(testing::error_of(ErrorKind::bad_input, [&] { (void)make_calibration(scan, {.inner = 56.0}); }),
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)make_calibration(scan, {.inner = 56.0}); }),
               HasSubstr("no rings between 56.0 px, as given, and"));
-  EXPECT_THAT(testing::error_of(ErrorKind::usage, [] { CalibrateOptions{.inner = 20.0, .outer = 21.0}.check(); }),
-              HasSubstr("rings from 20 to 21 px; expected 4 px or more between them"));
+  EXPECT_THAT(
+      sonde::testing::error_of(ErrorKind::usage, [] { CalibrateOptions{.inner = 20.0, .outer = 21.0}.check(); }),
+      HasSubstr("rings from 20 to 21 px; expected 4 px or more between them"));
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST(RingEllipse, TextureAndBadPixelsDoNotTurnIt) {
 TEST(RingEllipse, RefusesWhatHasNoRings) {
   const std::vector<double> flat(60 * 50, 7.0);
   const auto error = [&](RingRange range) {
-    return testing::error_of(ErrorKind::bad_input, [&] {
+    return sonde::testing::error_of(ErrorKind::bad_input, [&] {
       (void)fit_ring_ellipse(View<const double, 2>(flat.data(), 60, 50), {}, 30, 25, range);
     });
   };

@@ -91,7 +91,7 @@ TEST(RingLines, TooFewRingsAreRefused) {
 
 TEST(RingLines, OfACifFileAreItsReflections) {
   SONDE_NEED_DATA(data);
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   std::ofstream(folder.file("Au.cif"))
       << "data_gold\n_cell_length_a 4.0782\n_cell_length_b 4.0782\n_cell_length_c 4.0782\n"
          "_cell_angle_alpha 90\n_cell_angle_beta 90\n_cell_angle_gamma 90\n"
@@ -108,10 +108,10 @@ TEST(RingLines, OfACifFileAreItsReflections) {
 }
 
 TEST(RingLines, WhatIsNoListIsRefused) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   const auto error = [&](const std::string& text) {
     std::ofstream(folder.file("list.D")) << text;
-    return testing::error_of(ErrorKind::bad_file, [&] { (void)read_lines(folder.file("list.D"), 2); });
+    return sonde::testing::error_of(ErrorKind::bad_file, [&] { (void)read_lines(folder.file("list.D"), 2); });
   };
   EXPECT_THAT(error("# title\n2.35 # (1, 1, 1) 8\nnothing\n"),
               HasSubstr("list.D:3: \"nothing\"; expected a spacing above 0 in A"));

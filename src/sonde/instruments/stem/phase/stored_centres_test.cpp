@@ -73,11 +73,11 @@ PhaseOptions field_options() {
 }
 
 TEST(StoredCentres, MakeThePhaseOfTheScan) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   const std::string path = folder.file("com.nc");
   write_netcdf(path, phase_contents(made_of(hilly_centres(), field_options()), "test"), NetcdfFormat::netcdf4);
-  ASSERT_TRUE(is_centre_file(path, testing::plenty()));
-  StoredCentres stored = read_centres(path, testing::plenty());
+  ASSERT_TRUE(is_centre_file(path, sonde::testing::plenty()));
+  StoredCentres stored = read_centres(path, sonde::testing::plenty());
   EXPECT_EQ(stored.options.fit, "plane");
   EXPECT_EQ(stored.options.units, PhaseUnit::px);
   EXPECT_EQ(stored.options.rotation_blur, 0.5);
@@ -107,10 +107,10 @@ TEST(StoredCentres, MakeThePhaseOfTheScan) {
 }
 
 TEST(StoredCentres, KeepTheCalibration) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   const std::string path = folder.file("com.nc");
   write_netcdf(path, phase_contents(made_of(hilly_centres(), field_options()), ""), NetcdfFormat::netcdf4);
-  const Calibration found = read_centres(path, testing::plenty()).calibration, stated = calibration_of_scan();
+  const Calibration found = read_centres(path, sonde::testing::plenty()).calibration, stated = calibration_of_scan();
   EXPECT_EQ(found.high_tension_v->value, 200e3);
   EXPECT_EQ(found.high_tension_v->stated_by, StatedBy::user);
   EXPECT_EQ(found.scan_step_row_nm->value, 0.03);
@@ -125,7 +125,7 @@ TEST(StoredCentres, KeepTheCalibration) {
 }
 
 TEST(StoredCentres, DamageIsNamedAndOtherFilesAreNone) {
-  const testing::TemporaryFolder folder;
+  const sonde::testing::TemporaryFolder folder;
   const std::string path = folder.file("com.nc");
   const Contents whole = phase_contents(made_of(hilly_centres(), field_options()), "");
   const auto error_without = [&](const std::string& left_out, const std::string& settings = "") {
@@ -139,7 +139,7 @@ TEST(StoredCentres, DamageIsNamedAndOtherFilesAreNone) {
         part.add(each.name, each.dimensions, alias(each.values)).unit(each.unit());
     }
     write_netcdf(path, part, NetcdfFormat::netcdf4);
-    return testing::error_of(ErrorKind::bad_file, [&] { (void)read_centres(path, testing::plenty()); });
+    return sonde::testing::error_of(ErrorKind::bad_file, [&] { (void)read_centres(path, sonde::testing::plenty()); });
   };
   for (const char* name : {"com/x", "com/y", "com/sum", "com/origin_x", "scale/pixel", "scale/step_col",
                            "rotation/degrees", "rotation/transpose", "settings"})
@@ -148,9 +148,9 @@ TEST(StoredCentres, DamageIsNamedAndOtherFilesAreNone) {
                                        "hint: make the file anew from the scan: sonde stem com SCAN -o FILE.h5")
         << name;
   EXPECT_THAT(error_without("", "{\"fit\": \"sphere\"}"), HasSubstr("damaged"));
-  EXPECT_FALSE(is_centre_file(folder.file("absent.h5"), testing::plenty()));
+  EXPECT_FALSE(is_centre_file(folder.file("absent.h5"), sonde::testing::plenty()));
   std::ofstream(folder.file("text.h5")) << "not a file of centres";
-  EXPECT_FALSE(is_centre_file(folder.file("text.h5"), testing::plenty()));
+  EXPECT_FALSE(is_centre_file(folder.file("text.h5"), sonde::testing::plenty()));
 }
 
 TEST(PhaseOptionsOfAFile, TheStatedOrientationIsTakenUnlessTheCallerGivesOne) {
@@ -167,7 +167,7 @@ TEST(PhaseOptionsOfAFile, TheStatedOrientationIsTakenUnlessTheCallerGivesOne) {
   EXPECT_FALSE(with_orientation({.transpose = "0"}, stated).stated);
   const PhaseOptions skipping{.skip_calibration = "rotation"};
   EXPECT_FALSE(with_orientation(skipping, skipping.used(stated)).stated);
-  EXPECT_EQ(testing::error_of(ErrorKind::usage, [] { PhaseOptions{.skip_calibration = "rotations"}.check(); }),
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::usage, [] { PhaseOptions{.skip_calibration = "rotations"}.check(); }),
             "error: --skip-calibration: \"rotations\"; expected some of origin, ellipse, pixel, transpose, rotation");
 }
 
@@ -198,11 +198,11 @@ TEST(FieldByItself, IsInPixelsMradOrInverseLengths) {
     EXPECT_NEAR(in_inverse.field.x[i], px * 4 * 0.0125, 1e-12);
   }
   Calibration bare;
-  EXPECT_EQ(testing::error_of(ErrorKind::bad_input,
-                              [&] {
-                                (void)phase_scale("scan.npy", bare, 1, 1,
-                                                  {.method = IntegralMethod::none, .units = PhaseUnit::mrad});
-                              }),
+  EXPECT_EQ(sonde::testing::error_of(ErrorKind::bad_input,
+                                     [&] {
+                                       (void)phase_scale("scan.npy", bare, 1, 1,
+                                                         {.method = IntegralMethod::none, .units = PhaseUnit::mrad});
+                                     }),
             "error: scan.npy: the angle of a detector pixel is not known, which the field needs\n"
             "hint: give --camera-length, or take --units px for detector pixels");
 }
