@@ -15,13 +15,13 @@ constexpr Index frame_lanes = 8;
 
 /// One element of each of the eight frames.
 template <class T>
-struct Lanes {
+struct FrameLanes {
   using Vector [[gnu::vector_size(8 * sizeof(T))]] = T;
   Vector all;
 };
 
 template <class T>
-[[gnu::always_inline]] inline void load(const T* from, Lanes<T>& lanes) {
+[[gnu::always_inline]] inline void load(const T* from, FrameLanes<T>& lanes) {
   std::memcpy(&lanes.all, from, sizeof lanes.all);
 }
 
@@ -38,17 +38,17 @@ template <class T>
 using shuffled = typename Shuffled<T>::type;
 
 template <class To, class T>
-[[gnu::always_inline]] inline void convert(const Lanes<T>& from, Lanes<To>& to) {
-  to.all = __builtin_convertvector(from.all, typename Lanes<To>::Vector);
+[[gnu::always_inline]] inline void convert(const FrameLanes<T>& from, FrameLanes<To>& to) {
+  to.all = __builtin_convertvector(from.all, typename FrameLanes<To>::Vector);
 }
 
 /// Eight pixels of eight frames, turned in three rounds that shuffle the halves of a deck: values[p] holds pixel p of
 /// all frames.
 template <class T>
-[[gnu::always_inline]] inline void turn(const T* const* frames, Index pixel, Lanes<shuffled<T>> (&values)[8]) {
-  Lanes<shuffled<T>> deck[8];
+[[gnu::always_inline]] inline void turn(const T* const* frames, Index pixel, FrameLanes<shuffled<T>> (&values)[8]) {
+  FrameLanes<shuffled<T>> deck[8];
   for (int k = 0; k < 8; ++k) {
-    Lanes<T> loaded;
+    FrameLanes<T> loaded;
     load(frames[k] + pixel, loaded);
     convert(loaded, values[k]);
   }
@@ -66,12 +66,12 @@ template <class T, class Body>
 [[gnu::always_inline]] inline void for_pixels(Index first, Index last, const T* const* frames, Body&& body) {
   Index pixel = first;
   for (; pixel + 8 <= last; pixel += 8) {
-    Lanes<shuffled<T>> values[8];
+    FrameLanes<shuffled<T>> values[8];
     turn(frames, pixel, values);
     for (int p = 0; p < 8; ++p) body(pixel + p, values[p]);
   }
   for (; pixel < last; ++pixel) {
-    Lanes<shuffled<T>> value;
+    FrameLanes<shuffled<T>> value;
     for (int k = 0; k < 8; ++k) value.all[k] = frames[k][pixel];
     body(pixel, value);
   }
@@ -81,7 +81,7 @@ template <class T, class Body>
 /// registers have 32.
 template <class Sum, bool wide = sizeof(Sum) == 8>
 struct Sums {
-  Lanes<Sum> part[1];
+  FrameLanes<Sum> part[1];
 };
 template <class Sum>
 struct Sums<Sum, true> {
@@ -93,7 +93,7 @@ struct Sums<Sum, true> {
 };
 
 template <class Sum, class T>
-[[gnu::always_inline]] inline void widen(const Lanes<T>& from, Sums<Sum>& to) {
+[[gnu::always_inline]] inline void widen(const FrameLanes<T>& from, Sums<Sum>& to) {
   if constexpr (sizeof(Sum) == 8) {
     using Vector = typename Sums<Sum>::Half::Vector;
     to.part[0].all = __builtin_convertvector(__builtin_shufflevector(from.all, from.all, 0, 1, 2, 3), Vector);

@@ -9,7 +9,7 @@ namespace {
 template <class T>
 [[gnu::always_inline]] inline void turn_all(const T* const* frames, Index first, Index last, shuffled<T>* lines) {
   for_pixels(
-      first, last, frames, [&](Index pixel, const Lanes<shuffled<T>>& value) __attribute__((always_inline)) {
+      first, last, frames, [&](Index pixel, const FrameLanes<shuffled<T>>& value) __attribute__((always_inline)) {
         std::memcpy(lines + frame_lanes * (pixel - first), &value.all, sizeof value.all);
       });
 }
@@ -17,7 +17,7 @@ template <class T>
 template <class T, class Sum>
 [[gnu::always_inline]] inline void add_all(const T* lines, const LineAddition* additions, Index count, Sum* sums) {
   for (Index i = 0; i < count; ++i) {
-    Lanes<T> value;
+    FrameLanes<T> value;
     Sums<Sum> wide;
     load(lines + frame_lanes * additions[i].pixel, value);
     widen(value, wide);
@@ -27,7 +27,7 @@ template <class T, class Sum>
 
 template <class Sum>
 [[gnu::always_inline]] inline void add_wide(const Sum* sums, std::uint64_t* to) {
-  Lanes<Sum> value;
+  FrameLanes<Sum> value;
   Sums<std::uint64_t> wide;
   load(sums, value);
   widen(value, wide);

@@ -9,7 +9,7 @@ namespace {
 template <class T, class Sum>
 [[gnu::always_inline]] inline void labelled(const LabelledPixels& pixels, const T* const* frames, Sum* even, Sum* odd) {
   for_pixels(
-      0, pixels.pixels, frames, [&](Index pixel, const Lanes<shuffled<T>>& value) __attribute__((always_inline)) {
+      0, pixels.pixels, frames, [&](Index pixel, const FrameLanes<shuffled<T>>& value) __attribute__((always_inline)) {
         Sums<Sum> counts;
         widen(value, counts);
         // Neighbours are often in one bin: two copies of the sums, so that an addition need not wait for the last one.
@@ -21,7 +21,7 @@ template <class T>
 [[gnu::always_inline]] inline void shared(const SharedPixels& pixels, const T* const* frames, double* sums,
                                           double* squares) {
   for_pixels(
-      0, pixels.pixels, frames, [&](Index pixel, const Lanes<shuffled<T>>& value) __attribute__((always_inline)) {
+      0, pixels.pixels, frames, [&](Index pixel, const FrameLanes<shuffled<T>>& value) __attribute__((always_inline)) {
         Sums<double> counts;
         widen(value, counts);
         for (std::uint32_t e = pixels.first[pixel]; e < pixels.first[pixel + 1]; ++e) {
