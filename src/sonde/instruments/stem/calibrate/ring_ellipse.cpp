@@ -26,7 +26,7 @@ constexpr double largest_step = 0.02, largest_move = 2;
 constexpr int most_steps = 30;
 
 /// Pixels are moved by exp of the symmetric matrix (along, across; across, -along) about the centre.
-struct Shape {
+struct RingShape {
   double along = 0, across = 0, row = 0, col = 0;
 };
 
@@ -35,7 +35,7 @@ struct Matrix {
   double xx = 1, xy = 0, yy = 1;
 };
 
-Matrix matrix_of(const Shape& shape) {
+Matrix matrix_of(const RingShape& shape) {
   const double stretch = std::hypot(shape.along, shape.across);
   if (stretch == 0) return {};
   const double even = std::cosh(stretch), odd = std::sinh(stretch) / stretch;
@@ -145,7 +145,7 @@ class Rings {
   }
 
   /// The mean of every radius, and the variance about it summed over all pixels in the range.
-  double profile(const Shape& shape, Profile& profile) const {
+  double profile(const RingShape& shape, Profile& profile) const {
     const auto nodes = static_cast<std::size_t>(std::floor((range_.outer - range_.inner) / node_distance)) + 1;
     profile.inner = range_.inner;
     profile.mean.assign(nodes, 0);
@@ -176,7 +176,7 @@ class Rings {
   }
 
   /// Gauss-Newton's equations of every sector.
-  [[nodiscard]] std::array<Equations, sectors> equations(const Shape& shape) const {
+  [[nodiscard]] std::array<Equations, sectors> equations(const RingShape& shape) const {
     Profile radial;
     const double total = profile(shape, radial);
     radial.background = ring_background(radial.mean, node_distance);
@@ -220,7 +220,7 @@ class Rings {
   static double last_radius(const Profile& profile) {
     return profile.inner + node_distance * static_cast<double>(profile.mean.size() - 1);
   }
-  static double radius_of(const Pixel& pixel, const Shape& shape, const Matrix& matrix) {
+  static double radius_of(const Pixel& pixel, const RingShape& shape, const Matrix& matrix) {
     const double dx = pixel.x - shape.col, dy = pixel.y - shape.row;
     return std::hypot(matrix.xx * dx + matrix.xy * dy, matrix.xy * dx + matrix.yy * dy);
   }
@@ -256,14 +256,14 @@ class Rings {
 };
 
 /// The matrix of a coarse grid with the sharpest rings.
-Shape sharpest(const Rings& rings, const Shape& start) {
-  Shape best = start;
+RingShape sharpest(const Rings& rings, const RingShape& start) {
+  RingShape best = start;
   Profile profile;
   double least = rings.profile(start, profile);
   for (int ring = 1; ring <= 6; ++ring)
     for (int turn = 0; turn < 12; ++turn) {
       const double stretch = largest_stretch * ring / 6, angle = 2 * pi * turn / 12;
-      const Shape shape{stretch * std::cos(angle), stretch * std::sin(angle), start.row, start.col};
+      const RingShape shape{stretch * std::cos(angle), stretch * std::sin(angle), start.row, start.col};
       const double variance = rings.profile(shape, profile);
       if (variance < least) {
         least = variance;
@@ -274,12 +274,12 @@ Shape sharpest(const Rings& rings, const Shape& start) {
 }
 
 /// A step of Gauss-Newton: the residual falls where the model rises by `slope * d radius`.
-Shape moved(const Shape& shape, const std::array<double, parameters>& step, double part) {
+RingShape moved(const RingShape& shape, const std::array<double, parameters>& step, double part) {
   return {shape.along + part * step[0], shape.across + part * step[1], shape.row + part * step[3],
           shape.col + part * step[2]};
 }
 
-bool refine(const Rings& rings, Shape& shape) {
+bool refine(const Rings& rings, RingShape& shape) {
   Profile profile;
   double variance = rings.profile(shape, profile);
   for (int i = 0; i < most_steps; ++i) {
@@ -292,7 +292,7 @@ bool refine(const Rings& rings, Shape& shape) {
     if (size < 1e-6) return true;
     // Pixels that enter and leave the range make the variance a little rough; below this it does not decide.
     for (int halving = 0; halving < 6; ++halving, part /= 2) {
-      const Shape next = moved(shape, step, part);
+      const RingShape next = moved(shape, step, part);
       const double reached = rings.profile(next, profile);
       if (reached > variance * (1 + 1e-3)) continue;
       shape = next;
@@ -333,7 +333,7 @@ RingEllipse fit_ring_ellipse(View<const double, 2> pattern, std::span<const std:
                                                   range.inner, range.outer));
   Rings rings(pattern, good, range);
   rings.blur(0);
-  const Shape circles{0, 0, row, col};
+  const RingShape circles{0, 0, row, col};
   Profile profile;
   const double with_circles = rings.profile(circles, profile);
   double squares = 0;
@@ -343,7 +343,7 @@ RingEllipse fit_ring_ellipse(View<const double, 2> pattern, std::span<const std:
     throw Error(ErrorKind::bad_input,
                 fmt::format("the pattern is constant from {:g} to {:g} px about its centre", range.inner, range.outer));
   rings.blur(blurs.front());
-  Shape shape = sharpest(rings, circles);
+  RingShape shape = sharpest(rings, circles);
   bool converged = false;
   for (const double sigma : blurs) {
     rings.blur(sigma);
