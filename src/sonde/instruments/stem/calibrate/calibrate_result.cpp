@@ -47,6 +47,19 @@ MeanPattern mean_of(const Dataset& dataset) {
 
 RingRange range_of(const CalibrateOptions& options, const DetectorGeometry& geometry, double radius,
                    const std::string& path) {
+  const double row = *geometry.centre_row, col = *geometry.centre_col,
+               last_row = static_cast<double>(geometry.rows - 1), last_col = static_cast<double>(geometry.cols - 1);
+  if (!(row >= 0 && row <= last_row && col >= 0 && col <= last_col))
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: the centre ({:g}, {:g}) is not on the detector of {} x {} pixels", path, row, col,
+                            geometry.rows, geometry.cols))
+        .hint("give another " + setting("centre", "ROW,COL"));
+  const double farthest = std::hypot(std::max(row, last_row - row), std::max(col, last_col - col));
+  if (options.outer && *options.outer > farthest)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: rings up to {:g} px; the farthest pixel is {:.1f} px from the centre", path,
+                            *options.outer, farthest))
+        .hint("give a smaller " + setting("outer"));
   RingRange range;
   range.inner = options.inner.value_or(std::max(3.0, beyond_disk * radius));
   // Whole rings: to the nearest edge.

@@ -105,6 +105,11 @@ TEST(CalibrateResult, NoRoomForRingsIsRefused) {
   const Dataset scan = loaded(scan_of(folder, stretched()));
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)make_calibration(scan, {.inner = 56.0}); }),
               HasSubstr("no rings between 56.0 px, as given, and"));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)make_calibration(scan, {.outer = 1e4}); }),
+              HasSubstr("rings up to 10000 px; the farthest pixel is "));
+  EXPECT_THAT(
+      sonde::testing::error_of(ErrorKind::bad_input, [&] { (void)make_calibration(scan, {.centre = "500,60"}); }),
+      HasSubstr("the centre (500, 60) is not on the detector of 118 x 131 pixels"));
   EXPECT_THAT(
       sonde::testing::error_of(ErrorKind::usage, [] { CalibrateOptions{.inner = 20.0, .outer = 21.0}.check(); }),
       HasSubstr("rings from 20 to 21 px; expected 4 px or more between them"));

@@ -40,8 +40,10 @@ struct MeasuredScan {
   Centres centres;
 };
 
-MeasuredScan measure(const std::string& input, const PhaseOptions& options, const LoadOptions& load, Run& run) {
-  const bool counts = !is_float(preview_input(input, load, run).acquisition.stored);
+bool has_counts(const LoadPreview& preview) { return !is_float(preview.acquisition.stored); }
+
+MeasuredScan measure(const std::string& input, const PhaseOptions& options, const LoadOptions& load, bool counts,
+                     Run& run) {
   const CentreThreshold threshold = options.centre_threshold();
   CentreSums sums(threshold.counts);
   Operation* const operation = &sums;
@@ -64,7 +66,7 @@ std::optional<VectorField> reference_centres(const PhaseOptions& options, const 
   const std::string input = options.reference();
   if (input.empty()) return std::nullopt;
   if (is_stored(input, run)) return read_centres(input, run.host_budget()).centres.field;
-  return measure(input, options, load, run).centres.field;
+  return measure(input, options, load, has_counts(preview_input(input, load, run)), run).centres.field;
 }
 
 /// Settings with the orientation of the file, which is reported where it is taken.
@@ -77,8 +79,9 @@ PhaseOptions oriented(PhaseOptions options, const Calibration& calibration, Run&
   return std::move(orientation.options);
 }
 
-Measured measured_scan(const std::string& input, const PhaseOptions& options, const LoadOptions& load, Run& run) {
-  MeasuredScan scan = measure(input, options, load, run);
+Measured measured_scan(const std::string& input, const PhaseOptions& options, const LoadOptions& load, bool counts,
+                       Run& run) {
+  MeasuredScan scan = measure(input, options, load, counts, run);
   const Dataset& dataset = scan.dataset;
   say_result(run, dataset);
   report_load(run, dataset);
@@ -89,9 +92,9 @@ Measured measured_scan(const std::string& input, const PhaseOptions& options, co
           .options = oriented(options, calibration, run)};
 }
 
-/// What a scan will need, or nothing where the work may begin.
-void check_scan(const std::string& input, const PhaseOptions& options, const LoadOptions& load,
-                std::span<const std::string> outputs, Run& run) {
+/// Refuses what can be refused before a frame is read; on a dry run what the scan will need is reported.
+LoadPreview check_scan(const std::string& input, const PhaseOptions& options, const LoadOptions& load,
+                       std::span<const std::string> outputs, Run& run) {
   const LoadPreview preview = preview_input(input, load, run);
   (void)phase_scale(preview.acquisition.path, options.used(preview.acquisition.calibration), preview.estimate.det_bin,
                     load.scan_bin, options);
@@ -99,13 +102,14 @@ void check_scan(const std::string& input, const PhaseOptions& options, const Loa
     (void)preview_input(reference, load, run);
   for (const std::string& file : outputs)
     if (!file.empty()) require_not_input(file, preview.acquisition);
-  if (!run.dry_run()) return;
+  if (!run.dry_run()) return preview;
   run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
   MemoryPlan plan = preview.estimate.memory();
   const auto sums = static_cast<std::size_t>(preview.sizes.scan_rows * preview.sizes.scan_cols) * 5 * sizeof(double);
   plan.add("centres of mass", sums, "sums by position");
   plan.peak_bytes += sums;
   run.show_memory(plan, run.budget());
+  return preview;
 }
 
 /// Settings that say how centres of mass are measured do nothing to those of a file.
@@ -169,13 +173,14 @@ std::optional<PhaseResult> phase_of_input(const std::string& input, const PhaseO
     if (run.dry_run()) return std::nullopt;
     return make_reported(std::move(measured), run);
   }
-  check_scan(input, options, load, outputs, run);
+  const bool counts = has_counts(check_scan(input, options, load, outputs, run));
   if (run.dry_run()) return std::nullopt;
-  return phase_of_scan(input, options, load, run);
+  return make_reported(measured_scan(input, options, load, counts, run), run);
 }
 
 PhaseResult phase_of_scan(const std::string& path, const PhaseOptions& options, const LoadOptions& load, Run& run) {
-  return make_reported(measured_scan(path, options, load, run), run);
+  const bool counts = has_counts(preview_input(path, load, run));
+  return make_reported(measured_scan(path, options, load, counts, run), run);
 }
 
 }  // namespace sonde::stem

@@ -20,7 +20,7 @@ namespace sonde::stem {
                                                         const LoadOptions& load, std::span<const std::string> outputs,
                                                         Run& run);
 
-/// The same of a scan that was measured already; `path` stands in messages.
+/// The same of a scan, without asking first what it needs.
 [[nodiscard]] PhaseResult phase_of_scan(const std::string& path, const PhaseOptions& options, const LoadOptions& load,
                                         Run& run);
 
