@@ -136,7 +136,7 @@ CASES = {
     "stem crystal": {"output": Case("{out}/other.h5"), "plot": Case("{out}/p.svg"), "zone": Case("1,1,1"), "voltage": Case(300.0), "precession": Case(1.0)},
     "stem orient": {"output": Case("{out}/other.h5"), "crystal": Case("{in}/gone.cif"), "png": Case("{out}/p.png"), "ang": Case("{out}/o.ang"),
                     "q_pixel": Case(0.025), "voltage": Case(80.0), "origin_fit": Case("parabola", "none"), "tol_distance": Case(0.2),
-                    "min_number_peaks": Case(900), "matches": Case(2), "skip_calibration": Case("pixel")},
+                    "min_number_peaks": Case(900), "matches": Case(2), "skip_calibration": Case("pixel"), "grain_angle": Case(30.0), "grain_size": Case(4)},
     "stem count": {"output": Case("{out}/other.h5"), "png": Case("{out}/p.png"), "plot": Case("{out}/p.svg"), "dark": Case("{in}/dark.npy"),
                    "gain": Case("{in}/gain.npy"), "background": Case(9.0), "xray": Case(12.0), "background_sigma": Case(3.0, **DENSE),
                    "xray_sigma": Case(1.0, **DENSE), "samples": Case(5, **DENSE), "seed": Case(1, **DENSE, samples=5)},

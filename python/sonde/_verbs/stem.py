@@ -1383,9 +1383,10 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
            corr_kernel_size: SupportsFloat | None = None, tol_distance: SupportsFloat | None = None,
            power_radial: SupportsFloat | None = None, power_intensity: SupportsFloat | None = None,
            matches: SupportsIndex | None = None, min_number_peaks: SupportsIndex | None = None, refine: bool | None = None,
-           live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-           threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-           dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
+           grain_angle: SupportsFloat | None = None, grain_size: SupportsIndex | None = None, live: SupportsIndex | None = None,
+           device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
+           report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, copy: bool = False,
+           progress: Progress | None = None) -> Result:
     """Find the orientation of a crystal at every scan position.
 
     What ``sonde stem orient`` does.
@@ -1396,7 +1397,8 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
     a, z along c*).
 
     Where all disks are of one plane of the crystal, half a turn about the axis across it gives the same pattern with the opposite
-    tilt: such positions are marked, with both orientations.
+    tilt: such positions are marked, with both orientations. Positions that touch with nearly one orientation form grains, with a
+    mean orientation, spread and size; of two orientations that is kept which the grain has.
 
     Parameters
     ----------
@@ -1405,7 +1407,7 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
     output : str (FILE.h5|.nc|.npz), default ''
         write orientations to this file
     png : str (FILE.png), default ''
-        draw directions of the beam in colours, and reliability
+        draw directions of the beam in colours, grains, and reliability
     ang : str (FILE.ang), default ''
         write Euler angles for other programs
     crystal : str (FILE.cif), default ''
@@ -1442,6 +1444,10 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
         patterns with fewer disks have no orientation (at least 1, at most 1000)
     refine : bool, default True
         turn the best matches to where their kinematic pattern is most like the disks, and state standard errors
+    grain_angle : float in degrees, default 5.0
+        positions that touch are of one grain where their orientations differ by less; 0: no grains (at least 0, at most 60)
+    grain_size : int, default 3
+        positions of the smallest grain (at least 1, at most 1e+06)
     live : int, default unset
         show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
@@ -1464,8 +1470,8 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
                 angle_step_zone_axis=angle_step_zone_axis, angle_step_in_plane=angle_step_in_plane,
                 sigma_excitation_error=sigma_excitation_error, corr_kernel_size=corr_kernel_size, tol_distance=tol_distance,
                 power_radial=power_radial, power_intensity=power_intensity, matches=matches, min_number_peaks=min_number_peaks,
-                refine=refine, live=live, device=device, memory=memory, threads=threads, report=report, config=config,
-                dry_run=dry_run, copy=copy, progress=progress)
+                refine=refine, grain_angle=grain_angle, grain_size=grain_size, live=live, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <utility>
 
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/device/stream.h"
@@ -311,6 +312,14 @@ void match_few(const OrientationPlan& plan, ZoneCorrelator& correlator, std::spa
 }
 
 }  // namespace
+
+void OrientationMatch::exchange() {
+  std::swap(orientation, other.value());
+  in_plane = in_plane_of(orientation, mirrored);
+  if (!refined) return;
+  refined->orientation = orientation;
+  refined->other = other;
+}
 
 std::vector<PatternMatch> match_orientations(const OrientationPlan& plan, std::span<const DiffractionPeak> peaks,
                                              std::span<const Index> first, const MatchOptions& options) {

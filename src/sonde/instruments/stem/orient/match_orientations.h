@@ -29,6 +29,9 @@ struct OrientationMatch {
   /// across one axis of the crystal, half a turn about that axis gives the same pattern with the opposite tilt.
   std::optional<Orientation> other{};
   std::optional<RefinedOrientation> refined{};  ///< where it was asked for; `orientation` and `other` are its
+
+  /// Makes `other` the first and the first `other`; their patterns are one, so that all else holds for both.
+  void exchange();
 };
 
 struct PatternMatch {

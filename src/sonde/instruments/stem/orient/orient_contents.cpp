@@ -41,6 +41,12 @@ int tsl_symmetry(const std::string& symbol) {
   return found == numbers.end() ? 1 : found->second;
 }
 
+Index in_grains(const GrainMap& map) {
+  Index positions = 0;
+  for (const Grain& grain : map.grains) positions += grain.positions;
+  return positions;
+}
+
 float in_degrees(double angle) { return static_cast<float>(angle * 180 / pi); }
 
 void put(std::vector<float>& values, const Orientation& orientation) {
@@ -72,6 +78,12 @@ Value OrientResult::to_value() const {
   value["mean_reliability"] = mean_of(reliability);
   value["mean_explained"] = mean_of(explained);
   value["refined"] = refined;
+  if (!grains.empty()) {
+    value["grains"] = grains.grains.size();
+    value["in_grains"] = in_grains(grains);
+    value["settled"] = grains.count(Settled::kept) + grains.count(Settled::exchanged);
+    value["exchanged"] = grains.count(Settled::exchanged);
+  }
   if (const double error = misorientation_error(); std::isfinite(error)) value["misorientation_error"] = error;
   value["frame"] = "detector";
   value["warnings"] = warnings;
@@ -94,6 +106,12 @@ std::vector<std::string> OrientResult::lines() const {
         fmt::format("refined   standard error {:.2g} degrees (median), from how the disks of a pattern scatter about "
                     "kinematic ones",
                     error));
+  if (!grains.empty())
+    lines.push_back(
+        fmt::format("grains    {}, of {} positions; neighbours settle {} of {} with two orientations, {} "
+                    "otherwise than their overlap",
+                    grains.grains.size(), in_grains(grains), ambiguous() - grains.count(Settled::open), ambiguous(),
+                    grains.count(Settled::exchanged)));
   for (const Choice<std::string>& choice : choices)
     lines.push_back(fmt::format("chosen    {}: {}", choice.value, choice.because));
   return lines;
@@ -159,7 +177,25 @@ Contents OrientResult::contents(const std::string& command) const {
   add("ambiguous", {}, Array::from(ambiguous_at, {r, c}), "");
   add("other", {"crystal axis", "detector axis"}, Array::from(other, {r, c, 3, 3}), "");
   add("valid", {}, Array::from(valid, {r, c}), "");
+  if (grains.empty()) return contents;
+  const auto degrees_of = [&](const std::vector<double>& angles) {
+    std::vector<float> values(angles.size());
+    std::transform(angles.begin(), angles.end(), values.begin(), in_degrees);
+    return Array::from(values, {r, c});
+  };
+  std::vector<std::uint8_t> settled(grains.settled.size());
+  std::transform(grains.settled.begin(), grains.settled.end(), settled.begin(),
+                 [](Settled each) { return static_cast<std::uint8_t>(each); });
+  add("grain", {}, Array::from(grains.grain, {r, c}), "");
+  add("from_mean", {}, degrees_of(grains.from_mean), "degrees");
+  add("boundary", {}, degrees_of(grains.boundary), "degrees");
+  add("settled", {}, Array::from(settled, {r, c}), "");
+  add_grains(contents, grains, sector, {scan_step_row, scan_step_col});
   return contents;
+}
+
+Value OrientResult::grain_table() const {
+  return stem::grain_table(grains, ZoneSector(plan.crystal(), plan.group()), {scan_step_row, scan_step_col});
 }
 
 std::string OrientResult::ang() const {
@@ -213,6 +249,9 @@ Array OrientResult::picture() const {
   std::vector<Panel> panels;
   panels.push_back({"beam along: " + sector.legend_text(), std::move(map)});
   if (sector.corners()) panels.push_back({"legend", sector.legend(map_side / 3)});
+  if (!grains.empty())
+    panels.push_back(
+        {fmt::format("{} grains", grains.grains.size()), draw_grains(grains, scan_rows, scan_cols, sector, zoom)});
   panels.push_back({"reliability", render_image(Array::from(reliability, Shape{scan_rows, scan_cols}), style)});
   return montage(panels, static_cast<Index>(panels.size()));
 }

@@ -57,6 +57,13 @@ void OrientOptions::describe(Fields& fields) {
   fields.add("refine", match.refine,
              {.help = "turn the best matches to where their kinematic pattern is most like the disks, and state "
                       "standard errors"});
+  fields.heading("Grains");
+  fields.add("grain_angle", grains.angle,
+             {.help = "positions that touch are of one grain where their orientations differ by less; 0: no grains",
+              .unit = "degrees",
+              .min = 0,
+              .max = 60});
+  fields.add("grain_size", grains.size, {.help = "positions of the smallest grain", .min = 1, .max = 1000000});
   fields.heading("");
 }
 

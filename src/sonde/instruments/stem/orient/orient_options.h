@@ -6,6 +6,7 @@
 
 #include "sonde/engine/options/fields.h"
 #include "sonde/instruments/stem/lattice/strain_options.h"
+#include "sonde/instruments/stem/orient/grains.h"
 #include "sonde/instruments/stem/orient/match_orientations.h"
 
 namespace sonde::stem {
@@ -20,6 +21,7 @@ struct OrientOptions {
   std::string skip_calibration;  ///< steps of the file's calibration that are not applied
   OrientationOptions plan{};
   MatchOptions match{};
+  GrainOptions grains{};
 
   void describe(Fields& fields);
 };

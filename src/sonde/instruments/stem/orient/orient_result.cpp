@@ -118,11 +118,11 @@ void warn(OrientResult& result, const BraggVectors& vectors, const DiskOrigins& 
     result.warnings.insert(
         result.warnings.begin(),
         cause_of(result, share, fit_q_pixel(vectors, origins, result.plan.crystal(), result.plan.beam())));
-  if (const Index two = result.ambiguous(); two > 0)
+  const Index two = result.grains.empty() ? result.ambiguous() : result.grains.count(Settled::open);
+  if (two > 0)
     result.warnings.push_back(
-        fmt::format("{} positions have two orientations that explain their pattern equally: see "
-                    "orientation/other; their neighbours decide",
-                    two));
+        fmt::format("{} positions have two orientations that explain their pattern equally{}: see orientation/other",
+                    two, result.grains.empty() ? "" : ", and neighbours that do not decide"));
 }
 
 }  // namespace
@@ -162,13 +162,15 @@ OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const Ori
   const auto each = sizeof(PatternMatch) + static_cast<std::size_t>(options.match.matches) * sizeof(OrientationMatch);
   const Reservation room = budget.reserve(
       result.plan.bytes() + static_cast<std::size_t>(vectors.disks()) * sizeof(DiffractionPeak) +
-          static_cast<std::size_t>(vectors.positions()) * (each + sizeof(double)),
+          static_cast<std::size_t>(vectors.positions()) * (each + sizeof(double)) +
+          (options.grains.angle > 0 ? grain_bytes(vectors.positions()) : 0),
       "orientations", "give a larger " + setting("angle_step_zone_axis") + " or more " + setting("memory"));
   const DiskOrigins origins = find_origins(vectors, options.origin, options.origin_fit);
   if (const auto ellipse = vectors.calibration.ellipse) vectors = corrected(std::move(vectors), origins, *ellipse);
   choose_q_pixel(result, vectors, origins, options);
   const PeakLists lists = peaks_of(vectors, origins, result.q_pixel, result.plan.radii().front());
   result.matches = match_orientations(result.plan, lists.peaks, lists.first, options.match);
+  result.grains = find_grains(result.matches, result.scan_rows, result.scan_cols, result.plan.proper(), options.grains);
   result.explained.resize(result.matches.size());
   parallel_for(result.positions(), 64, [&](Index from, Index to, Worker&) {
     for (Index i = from; i < to; ++i) {

@@ -12,6 +12,7 @@
 #include "sonde/engine/memory/budget.h"
 #include "sonde/engine/options/value.h"
 #include "sonde/instruments/stem/bragg/bragg_vectors.h"
+#include "sonde/instruments/stem/orient/grain_table.h"
 #include "sonde/instruments/stem/orient/orient_options.h"
 #include "sonde/instruments/stem/orient/zone_sector.h"
 
@@ -27,7 +28,8 @@ struct OrientResult {
   std::vector<Choice<std::string>> choices{};   ///< what was chosen, each with its reason
   Index most_matches = 1;
   bool refined = false;
-  std::vector<PatternMatch> matches;
+  std::vector<PatternMatch> matches;    ///< with the orientation first that the neighbours settle
+  GrainMap grains{};                    ///< empty where none were looked for
   std::vector<double> explained;        ///< share of the disks of a position that a match explains; NaN without one
   std::vector<std::string> warnings{};  ///< what should not be trusted, the most likely cause first
 
@@ -44,12 +46,15 @@ struct OrientResult {
   /// orientation/matrix (scan row, scan column, match, 3, 3), corr, zone, inplane, mirrored of every match, of refined
   /// ones overlap, standard_error (turns about the detector's x, y and the beam, degrees) and misorientation_error
   /// (their root sum of squares); reliability, explained, ambiguous, other (the second orientation of a projection) and
-  /// valid of every position.
+  /// valid of every position; and what find_grains() made: grain (0: none), from_mean, boundary (degrees) and settled
+  /// of every position, and add_grains().
   [[nodiscard]] Contents contents(const std::string& command) const;
   /// The text of a file .ang of EDAX TSL: Euler angles of Bunge (rad), place (um; steps where they are not known),
   /// explained share, reliability over 100, phase (-1: none).
   [[nodiscard]] std::string ang() const;
-  /// Directions of the beam in the colours of ZoneSector beside their legend, and the reliability.
+  /// A row for each grain.
+  [[nodiscard]] Value grain_table() const;
+  /// Directions of the beam in the colours of ZoneSector beside their legend, grains, and the reliability.
   [[nodiscard]] Array picture() const;
 };
 

@@ -74,6 +74,27 @@ TEST(OrientResult, HoldsTheGrainsOfAScan) {
   EXPECT_FALSE(result.failed());
 }
 
+TEST(OrientResult, HasItsGrainsWithTheirMeanAndSpread) {
+  const OrientResult result = make_orient(two_grains(), gold(), {}, sonde::testing::plenty());
+  ASSERT_EQ(result.grains.grains.size(), 2U);
+  EXPECT_THAT(result.grains.grain, ::testing::ElementsAre(1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2));
+  EXPECT_THAT(result.lines(), ::testing::Contains(HasSubstr("grains    2, of 12 positions; ")));
+  EXPECT_EQ(result.grain_table().size(), 2U);
+  const Contents contents = result.contents("sonde stem orient");
+  EXPECT_EQ((contents.find("orientation/grain")->values.view<std::int32_t, 2>()(2, 1)), 1);
+  EXPECT_EQ(contents.find("orientation/boundary")->unit(), "degrees");
+  const auto boundary = contents.find("orientation/boundary")->values.view<float, 2>();
+  EXPECT_NEAR(static_cast<double>(boundary(1, 2)),
+              misorientation(grains[0], grains[1], result.plan.proper()) * 180 / std::numbers::pi, 0.05);
+  EXPECT_LT(boundary(1, 3), 0.05F);
+  EXPECT_NE(contents.find("grains/spread"), nullptr);
+  OrientOptions none;
+  none.grains.angle = 0;
+  const OrientResult without = make_orient(two_grains(), gold(), none, sonde::testing::plenty());
+  EXPECT_EQ(without.contents("").find("orientation/grain"), nullptr);
+  EXPECT_EQ(without.to_value().find("grains"), nullptr);
+}
+
 // Of disks a tenth of a pixel off the errors are as large as their standard errors say: within a factor of two for 12
 // positions of which each is known to a third.
 TEST(OrientResult, StatesStandardErrorsOfRefinedOrientations) {

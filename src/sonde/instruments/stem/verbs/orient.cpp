@@ -24,7 +24,8 @@ struct OrientCommandOptions {
                       {.help = "a scan, or the file of its Bragg disks that sonde stem bragg wrote", .array = true});
     fields.add("output", output,
                {.help = "write orientations to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
-    fields.add("png", png, {.help = "draw directions of the beam in colours, and reliability", .metavar = "FILE.png"});
+    fields.add("png", png,
+               {.help = "draw directions of the beam in colours, grains, and reliability", .metavar = "FILE.png"});
     fields.add("ang", ang, {.help = "write Euler angles for other programs", .metavar = "FILE.ang"});
     orient.describe(fields);
   }
@@ -52,6 +53,7 @@ void run_orient(const OrientCommandOptions& options, Run& run) {
   const OrientResult result = make_orient(vectors, crystal, options.orient, run.host_budget());
   phase.end();
   run.results()["orient"] = result.to_value();
+  if (!result.grains.empty()) run.results()["grains"] = result.grain_table();
   for (const Choice<std::string>& choice : result.choices)
     run.report().add_choice("orient", Value(choice.value), choice.because);
   for (const std::string& line : result.lines()) run.say(line);
@@ -77,27 +79,31 @@ void run_orient(const OrientCommandOptions& options, Run& run) {
 }  // namespace
 
 Verb orient_verb() {
-  return {.name = "stem orient",
-          .summary = "Find the orientation of a crystal at every scan position",
-          .details =
-              "Of a scan the Bragg disks are found first. Compares the disks of every pattern with the kinematic "
-              "patterns of a crystal along all zone axes, "
-              "by sparse correlation in polar coordinates, and writes rotation matrices, beam directions and their "
-              "reliability. Matrices take vectors along the detector's columns, rows and beam to the Cartesian axes of "
-              "the crystal (x along a, z along c*).\n\n"
-              "Where all disks are of one plane of the crystal, half a turn about the axis across it gives the same "
-              "pattern with the opposite tilt: such positions are marked, with both orientations.",
-          .examples = {{"sonde stem orient film_master.h5 --crystal Au.cif -o orientation.h5",
-                        "Of a scan: disks, and the size of a detector pixel where the file lacks it, are found first"},
-                       {"sonde stem orient bragg.h5 --crystal Au.cif -o orientation.h5 --png orientation.png",
-                        "Orientations of gold, and a map of the beam's direction"},
-                       {"sonde stem orient bragg.h5 --crystal Au.cif --voltage 200 --q-pixel 0.0182 --ang gold.ang",
-                        "With a calibration that the file lacks, for programs that read .ang"},
-                       {"sonde stem orient bragg.h5 --crystal Au.cif --matches 2 -o orientation.h5",
-                        "Two crystals on top of each other"}},
-          .plans = true,
-          .watched = Watched{},
-          .invoke = invocation<OrientCommandOptions, run_orient>};
+  return {
+      .name = "stem orient",
+      .summary = "Find the orientation of a crystal at every scan position",
+      .details =
+          "Of a scan the Bragg disks are found first. Compares the disks of every pattern with the kinematic "
+          "patterns of a crystal along all zone axes, "
+          "by sparse correlation in polar coordinates, and writes rotation matrices, beam directions and their "
+          "reliability. Matrices take vectors along the detector's columns, rows and beam to the Cartesian axes of "
+          "the crystal (x along a, z along c*).\n\n"
+          "Where all disks are of one plane of the crystal, half a turn about the axis across it gives the same "
+          "pattern with the opposite tilt: such positions are marked, with both orientations. Positions that touch "
+          "with "
+          "nearly one orientation form grains, with a mean orientation, spread and size; of two orientations that is "
+          "kept which the grain has.",
+      .examples = {{"sonde stem orient film_master.h5 --crystal Au.cif -o orientation.h5",
+                    "Of a scan: disks, and the size of a detector pixel where the file lacks it, are found first"},
+                   {"sonde stem orient bragg.h5 --crystal Au.cif -o orientation.h5 --png orientation.png",
+                    "Orientations of gold, and a map of the beam's direction"},
+                   {"sonde stem orient bragg.h5 --crystal Au.cif --voltage 200 --q-pixel 0.0182 --ang gold.ang",
+                    "With a calibration that the file lacks, for programs that read .ang"},
+                   {"sonde stem orient bragg.h5 --crystal Au.cif --matches 2 -o orientation.h5",
+                    "Two crystals on top of each other"}},
+      .plans = true,
+      .watched = Watched{},
+      .invoke = invocation<OrientCommandOptions, run_orient>};
 }
 
 }  // namespace sonde::stem
