@@ -23,6 +23,7 @@ from ._arrays import as_numpy, small
 from ._calls import checked
 from ._html import table_html
 from ._keywords import FolderKeywords, ImageKeywords, LoadKeywords, SaveImageKeywords, SimulateKeywords
+from ._map import map_function
 from ._options import takes_options_of
 from ._objects import Handle
 from ._types import Path, Progress
@@ -718,12 +719,20 @@ def convert(scan: Dataset | Path, output: Path, *, progress: Progress | None = N
 
 
 @takes_options_of("load")
-def map(scan: Dataset | Path, function: Callable[[Image, npt.NDArray[np.int64]], Any], *, frames: int | None = None, progress: Progress | None = None,
-        **options: Unpack[LoadKeywords]) -> Image | None:
+def map(scan: Dataset | Path, function: Callable[[Image, npt.NDArray[np.int64]], Any], *, frames: int | None = None, values: int | None = None,
+        progress: Progress | None = None, **options: Unpack[LoadKeywords]) -> Image | None:
     """Calls a function of your own with all frames of a scan, some at a time.
 
     While the function works, other cores decode the next frames and take bad pixels out. It runs on the thread that called
     ``map``, so it need not be safe for several threads. Its exceptions and Ctrl-C end the work and are passed on.
+
+    A C function, from a library (:mod:`ctypes`) or compiled (``numba.cfunc``), is called by all cores at the same time::
+
+        int function(TYPE *patterns, const int64_t *positions, int64_t n, int64_t rows, int64_t cols, double *values);
+
+    with TYPE uint8_t, uint16_t, uint32_t or float, and n values, or n times ``values`` of them, to be written; those that it
+    does not write are NaN. It returns 0, or a number that ends the work. Its ``argtypes`` must be set; an integer type that
+    is too narrow for the data set is an error.
 
     Parameters
     ----------
@@ -732,9 +741,12 @@ def map(scan: Dataset | Path, function: Callable[[Image, npt.NDArray[np.int64]],
     function : callable
         ``function(patterns, positions)``: ``patterns`` are (n, rows, cols), copies of its own; ``positions`` are n numbers
         scan row * scan columns + scan column. They come in any order, each position once; one without a frame is zero.
-        It returns an array of n values, or of n arrays of one shape, or always None. It cannot read this data set.
+        It returns an array of n values, or of n arrays of one shape, or always None. It cannot read this data set. Or a C
+        function.
     frames : int, optional
-        The most patterns at a time, 16 or more; else 128, or as many as take 64 MiB.
+        The most patterns at a time, 16 or more; else 128, or as many as take 64 MiB. C functions get at most 16.
+    values : int, optional
+        How many values a C function writes for each pattern; else one, without an axis of its own in the result.
     progress : callable, optional
         See :data:`Progress`.
     **options
@@ -743,7 +755,7 @@ def map(scan: Dataset | Path, function: Callable[[Image, npt.NDArray[np.int64]],
     Returns
     -------
     numpy.ndarray or None
-        What the function returned, as (scan rows, scan cols, ...).
+        What the function returned or wrote, as (scan rows, scan cols, ...).
 
     Raises
     ------
@@ -754,41 +766,11 @@ def map(scan: Dataset | Path, function: Callable[[Image, npt.NDArray[np.int64]],
         if options:
             _sonde.raise_error("usage", f"map(): a data set is loaded already, but {', '.join(options)} given",
                                "give the file instead, or leave them out")
-        return _map(scan, function, frames, progress)
+        return map_function(scan._viewed(), function, frames, values, progress)
     if options.get("layout") in (None, "auto") and options.get("det_bin") != "auto":
         options["layout"] = "file"  # frames are not held
     with load(scan, progress=progress, **options) as dataset:
-        return _map(dataset, function, frames, progress)
-
-
-def _map(dataset: Dataset, function: Callable[[Image, npt.NDArray[np.int64]], Any], frames: int | None, progress: Progress | None) -> Image | None:
-    scan_rows, scan_cols, rows, cols = dataset.shape
-    if frames is None:
-        frames = min(128, max(16, 2**26 // (rows * cols * dataset.dtype.itemsize)))
-    made: Image | None = None
-    gave_none = False
-
-    def take(patterns: Image, positions: npt.NDArray[np.int64]) -> None:
-        nonlocal made, gave_none
-        given = function(patterns, positions)
-        if given is None and made is None:
-            gave_none = True
-            return
-        values = np.asarray(given)
-        if gave_none or given is None:
-            _sonde.raise_error("bad_input", "map(): the function returned None for some frames and values for others", "")
-        if values.shape[:1] != positions.shape or (made is not None and values.shape[1:] != made.shape[1:]):
-            expected = ("...",) if made is None else made.shape[1:]
-            _sonde.raise_error("bad_input", f"map(): the function returned shape {values.shape} for {len(positions)} frames; "
-                               f"expected ({', '.join(str(each) for each in (len(positions), *expected))})", "")
-        if made is None:
-            made = np.empty((scan_rows * scan_cols, *values.shape[1:]), values.dtype)
-        elif made.dtype != values.dtype:
-            made = made.astype(np.result_type(made, values))
-        made[positions] = values
-
-    dataset._viewed().map(take, index(frames), progress)
-    return None if made is None else made.reshape(scan_rows, scan_cols, *made.shape[1:])
+        return map_function(dataset._viewed(), function, frames, values, progress)
 
 
 def _paths(path: Path | Sequence[Path]) -> list[str]:

@@ -13,6 +13,7 @@
 #include "scan.h"
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/stem/load/call_function.h"
 #include "sonde/instruments/stem/load/frame_queue.h"
 #include "sonde/instruments/stem/load/missing_values.h"
 #include "sonde/instruments/stem/results/convert.h"
@@ -195,6 +196,18 @@ void map_frames(Scan& scan, const py::object& function, Index frames, const py::
   }
 }
 
+/// The same with a C function (PatternFunction) at an address, which all workers call: (scan rows, scan cols, values).
+py::array map_with_c(Scan& scan, std::uintptr_t function, const std::string& patterns, Index values,
+                     const py::object& progress) {
+  const Scan::Use use = scan.call();
+  const Scan::Mapping mapping(scan);
+  const stem::Dataset& dataset = scan.dataset();
+  return to_numpy(Work(progress, scan.files()).run([&] {
+    return stem::call_function(dataset, reinterpret_cast<stem::PatternFunction>(function), parse_dtype(patterns),
+                               values);
+  }));
+}
+
 py::tuple shape_of(const Scan& scan) { return py::tuple(py::cast(extents(scan.dataset().shape()))); }
 
 }  // namespace
@@ -241,6 +254,7 @@ void add_dataset(py::module_& module) {
       .def("mask", mask_of)
       .def("convert", convert_to)
       .def("map", map_frames)
+      .def("map_with_c", map_with_c)
       .def("acquisition",
            [](const Scan& scan) { return to_python(stem::acquisition_value(scan.dataset().acquisition())); })
       .def("original_metadata",

@@ -165,7 +165,7 @@ void add(py::module_& module) {
   module.def("simulate", simulate);
   module.def("find_centre", find_centre);
   run_apart(module, {"load", "from_array", "load_folder", "info", "validate", "simulate"});
-  run_apart(module.attr("Dataset"), {"save_image", "convert", "map"});
+  run_apart(module.attr("Dataset"), {"save_image", "convert", "map", "map_with_c"});
   run_apart(module.attr("Dataset"), {"images", "image_of_weights"}, reads_a_file);
   run_apart(module.attr("Series"), {"item"});
 }

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of the user's own over all frames of a scan."""
 
+import ctypes
 import os
 import signal
+import subprocess
 import threading
 
 import numpy as np
@@ -121,3 +123,75 @@ def test_results_of_several_types_are_joined(scan):
 
     made = sonde.stem.map(scan, sometimes_real, frames=16)
     assert made.dtype == np.float32 and np.isnan(made).sum() == 17 * 19 - first[0]
+
+
+COMPILED = """
+#include <stdint.h>
+int second_moment(uint16_t *patterns, const int64_t *positions, int64_t n, int64_t rows, int64_t cols, double *values) {
+  for (int64_t k = 0; k < n; ++k) {
+    values[2 * k] = (double)positions[k];
+    values[2 * k + 1] = 0;
+    for (int64_t i = 0; i < rows * cols; ++i) values[2 * k + 1] += (double)(i / cols) * (double)(i / cols) * (double)*patterns++;
+  }
+  return 0;
+}
+int refuse(uint16_t *patterns, const int64_t *positions, int64_t n, int64_t rows, int64_t cols, double *values) { return 3; }
+"""
+POINTER = ctypes.POINTER
+
+
+def takes(element):
+    return [POINTER(element), POINTER(ctypes.c_int64), ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, POINTER(ctypes.c_double)]
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compiled")
+    (folder / "mine.c").write_text(COMPILED)
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", folder / "mine.so", folder / "mine.c"], check=True)
+    library = ctypes.CDLL(str(folder / "mine.so"))
+    for function in (library.second_moment, library.refuse):
+        function.argtypes = takes(ctypes.c_uint16)
+    return library
+
+
+def test_a_c_function_is_called_with_every_pattern(scan, counts, compiled):
+    made = sonde.stem.map(scan, compiled.second_moment, values=2)
+    assert made.shape == (17, 19, 2) and made.dtype == np.float64
+    np.testing.assert_array_equal(made[..., 0], np.arange(17 * 19).reshape(17, 19))
+    np.testing.assert_array_equal(made[..., 1], (counts * np.arange(12.0)[:, None] ** 2).sum((2, 3)))
+
+
+def test_a_function_that_offers_a_c_function_is_one(scan, counts):
+    """As those of numba.cfunc do."""
+
+    class Offers:
+        def total(patterns, positions, n, rows, cols, values):
+            np.ctypeslib.as_array(values, (n,))[:] = np.ctypeslib.as_array(patterns, (n, rows, cols)).sum((1, 2))
+            return 0
+
+        ctypes = ctypes.CFUNCTYPE(ctypes.c_int, *takes(ctypes.c_uint16))(total)
+
+    np.testing.assert_array_equal(sonde.stem.map(scan, Offers()), counts.sum((2, 3)))
+
+
+def test_a_c_function_for_other_patterns_is_refused(scan, compiled):
+    plain = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 0)
+    nothing = ctypes.CFUNCTYPE(None, *takes(ctypes.c_uint16))(lambda *all: None)
+    for function, words in ((plain, r"argtypes \(\) and restype c_int; expected \(POINTER\(c_uint8, c_uint16"), (nothing, "restype None; expected"),
+                            (ctypes.CDLL(None).abs, "argtypes none")):
+        with pytest.raises(sonde.Error, match=words):
+            sonde.stem.map(scan, function)
+    with pytest.raises(sonde.Error, match="the function takes patterns of u16, but the data set has elements of f32"):
+        sonde.stem.map(scan, compiled.second_moment, det_bin=2, bin_mode="mean", layout="frame", values=2)
+
+
+def test_a_c_function_that_fails_is_named(scan, compiled):
+    with pytest.raises(sonde.Error, match=r"the function returned 3 for \d+ patterns, the first of scan position"):
+        sonde.stem.map(scan, compiled.refuse)
+    with pytest.raises(sonde.Error, match="0 values of each pattern; expected 1 or more"):
+        sonde.stem.map(scan, compiled.second_moment, values=0)
+    with pytest.raises(sonde.Error, match="frames given, but a C function"):
+        sonde.stem.map(scan, compiled.second_moment, frames=16)
+    with pytest.raises(sonde.Error, match="values given, but the function is not a C function"):
+        sonde.stem.map(scan, lambda patterns, positions: positions, values=2)

@@ -72,16 +72,11 @@ class FrameQueue::HandOver final : public Operation {
   }
   void take(const Tile& tile, State* state) override {
     Block& block = static_cast<Part&>(*state).block;
-    const std::vector<float>& scale = tile.shape->mean_scale;
-    if (!scale.empty())
-      for (Index k = std::ssize(block.positions) - tile.count(); k < std::ssize(block.positions); ++k) {
-        auto* means = static_cast<float*>(frame(block, k));
-        for (std::size_t i = 0; i < scale.size(); ++i) means[i] *= scale[i];
-      }
+    tile.shape->scale_to_means(frame(block, std::ssize(block.positions) - tile.count()), tile.count());
     if (std::ssize(block.positions) == most_) push(block);
   }
   // Not in take(): a worker that waits would keep its place from parallel loops of the user.
-  void after_batch() override { shared_.wait_for_room(); }
+  void after_batch(std::span<const Index>) override { shared_.wait_for_room(); }
   void merge(State& total, State& part) const override {
     Block &to = static_cast<Part&>(total).block, &from = static_cast<Part&>(part).block;
     for (Index k = 0; k < std::ssize(from.positions); ++k) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sonde/engine/io/feed.h"
+#include "sonde/instruments/stem/pass/content_hash.h"
 #include "sonde/instruments/stem/pass/grid.h"
 #include "sonde/instruments/stem/read/source.h"
 
@@ -35,16 +36,14 @@ class BatchFeed {
 
   /// Without `identify` there is no content hash, and its time is saved.
   BatchFeed(Source& source, const Schedule& schedule, bool identify = true);
-  ~BatchFeed();
 
   /// Empty after the last batch. Throws what the source throws.
   [[nodiscard]] Feed<TimedBatch>::Lease next() { return feed_->next(); }
   /// After the last batch: XXH3 of the sizes and bytes of all frames read, in stored order.
-  [[nodiscard]] std::uint64_t content_hash() const;
+  [[nodiscard]] std::uint64_t content_hash() const { return hash_.value(); }
 
  private:
-  class ContentHash;
-  std::unique_ptr<ContentHash> hash_;
+  ContentHash hash_;
   std::size_t next_batch_ = 0;
   std::unique_ptr<Feed<TimedBatch>> feed_;  // last: its thread uses the others
 };

@@ -218,10 +218,18 @@ class FrameCleaner {
     return static_cast<In>(rounded_median(neighbour_counts_));
   }
 
+  /// A batch without a plan is of positions for which no frame has come.
+  void find_frames(const TimedBatch& batch, Index position) {
+    if (batch.plan == nullptr)
+      stored_frames_.clear();
+    else
+      settings_.scan.frames_of(position, stored_frames_);
+  }
+
   /// The one stored frame of a position; zeros when it has none.
   bool load_position(const TimedBatch& batch, Index position, std::size_t slot, StageClock& clock) {
     In* to = in_.data() + static_cast<Index>(slot) * pixels();
-    settings_.scan.frames_of(position, stored_frames_);
+    find_frames(batch, position);
     const bool searched = sentinels_first_;
     bool valid = false;
     if (stored_frames_.empty())
@@ -244,7 +252,7 @@ class FrameCleaner {
     const DetectorGrid& detector = settings_.detector;
     Acc* to = acc_.data() + static_cast<Index>(slot) * out_pixels();
     std::memset(to, 0, static_cast<std::size_t>(out_pixels()) * sizeof(Acc));
-    settings_.scan.frames_of(position, stored_frames_);
+    find_frames(batch, position);
     bool valid = false;
     for (const Index stored : stored_frames_) {
       if (waiting_ == stored_together) flush_input_sum(clock);

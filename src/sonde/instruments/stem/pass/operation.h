@@ -24,6 +24,12 @@ struct PassShape {
   std::vector<float> mean_scale;  ///< (resident pixel) one over its number of good pixels; only where bins are means
 
   [[nodiscard]] bool counts() const { return !is_float(elements); }
+  /// Makes means of the sums in `count` frames of f32; nothing where bins are sums.
+  void scale_to_means(void* frames, Index count) const {
+    auto* element = static_cast<float*>(frames);
+    for (Index k = 0; k < count; ++k)
+      for (const float scale : mean_scale) *element++ *= scale;
+  }
 };
 
 /// Positions of one block, [64 k, 64 (k + 1)), share cache lines of the pixel-major layout: one worker has all of them
@@ -111,8 +117,9 @@ class Operation {
   }
   /// Called by any worker, tiles in any order, but no two at a time with one state or one block of positions.
   virtual void take(const Tile& tile, State* state) = 0;
-  /// After each batch of the pass, on its thread, while no worker runs: the place to wait for somebody else.
-  virtual void after_batch() {}
+  /// After each batch of the pass, on its thread, while no worker runs: the place to wait for somebody else, and for
+  /// what needs several positions. `positions` are those of the batch; without a frame too.
+  virtual void after_batch(std::span<const Index> positions) { static_cast<void>(positions); }
   /// total += part, called in the order of states.
   virtual void merge(State& total, State& part) const {
     static_cast<void>(total);

@@ -41,8 +41,8 @@ void OperationSet::take(const Tile& tile, std::size_t worker, std::size_t share,
   }
 }
 
-void OperationSet::after_batch() const {
-  for (const Member& member : operations_) member.operation->after_batch();
+void OperationSet::after_batch(std::span<const Index> positions) const {
+  for (const Member& member : operations_) member.operation->after_batch(positions);
 }
 
 void OperationSet::finish() {

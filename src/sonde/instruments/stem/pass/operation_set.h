@@ -46,7 +46,7 @@ class OperationSet {
   void place_copies(std::span<const Index> positions, std::size_t worker, std::size_t share, std::span<void*> places);
   /// Hands a tile to every operation; `seconds` has one stage for each.
   void take(const Tile& tile, std::size_t worker, std::size_t share, StageClock& clock, std::span<double> seconds);
-  void after_batch() const;
+  void after_batch(std::span<const Index> positions) const;
   /// Merges the states in their order and finishes every operation.
   void finish();
 

@@ -12,6 +12,8 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/stem/correct/mask_bit.h"
+#include "sonde/instruments/stem/pass/arrival_feed.h"
+#include "sonde/instruments/stem/pass/arrivals.h"
 #include "sonde/instruments/stem/pass/batch_feed.h"
 #include "sonde/instruments/stem/pass/frame_cleaner.h"
 
@@ -110,60 +112,84 @@ class Pass {
       if (mask_bit::is_bad(settings.mask_bits[static_cast<std::size_t>(pixel)])) shared_.bad_pixels.push_back(pixel);
   }
 
+  /// All frames of the scan, in the order of the file.
   PassResult run() {
-    const Stopwatch watch;
-    const auto worker_count = static_cast<std::size_t>(worker_limit());
-    operations_.make_states(worker_count, share_count_);
-    PerWorker<FrameCleaner<In, Acc>> workers([&] { return FrameCleaner<In, Acc>(shared_); });
-    std::vector<StoredSums<In>> sums(by_share_ ? share_count_ : worker_count, StoredSums<In>(settings_));
-
     const Schedule schedule = make_schedule(settings_.scan, source_, settings_.batch_bytes);
     BatchFeed feed(source_, schedule);
-    std::optional<ProgressMeter> progress;
-    if (!settings_.stage.empty()) progress.emplace(settings_.stage, settings_.scan.positions(), "positions");
+    begin();
     while (const auto batch = feed.next()) {
       check_interrupt();
-      const std::span<const Index> order =
-          std::span(schedule.order)
-              .subspan(static_cast<std::size_t>(batch->plan->first),
-                       static_cast<std::size_t>(batch->plan->last - batch->plan->first));
-      if (by_share_)
-        load_shares(*batch, in_stored_order(order, settings_.scan), workers, sums);
-      else
-        load_pieces(*batch, order, workers, sums);
-      operations_.after_batch();
-      result_.seconds.read += batch->read_s;
-      result_.stored_bytes += batch->plan->bytes;
-      if (progress) progress->advance(static_cast<Index>(order.size()));
+      take(*batch, std::span(schedule.order)
+                       .subspan(static_cast<std::size_t>(batch->plan->first),
+                                static_cast<std::size_t>(batch->plan->last - batch->plan->first)));
     }
+    return end(feed.content_hash());
+  }
 
-    for (const auto& worker : workers) join(*worker);
-    for (const auto& each : sums) join(each);
-    operations_.finish();
-    result_.content_hash = feed.content_hash();
-    std::sort(result_.failed.begin(), result_.failed.end(),
-              [](const FailedFrame& a, const FailedFrame& b) { return a.frame < b.frame; });
-    result_.seconds.wall = watch.seconds();
-    return std::move(result_);
+  /// Frames as they come, and then the positions that got none.
+  PassResult run(ArrivalFeed& feed) {
+    begin();
+    while (const auto batch = feed.next()) {
+      check_interrupt();
+      if (!batch->positions.empty()) take(batch->frames, batch->positions);
+    }
+    const TimedBatch nothing;
+    const std::vector<Index> missing = feed.missing();
+    for (std::size_t first = 0; first < missing.size(); first += missing_at_once) {
+      check_interrupt();
+      take(nothing, std::span(missing).subspan(first, std::min(missing_at_once, missing.size() - first)));
+    }
+    return end(feed.content_hash());
   }
 
  private:
-  using Workers = PerWorker<FrameCleaner<In, Acc>>;
-  using Sums = std::vector<StoredSums<In>>;
+  static constexpr std::size_t missing_at_once = 4096;
+
+  void begin() {
+    watch_ = {};
+    const auto worker_count = static_cast<std::size_t>(worker_limit());
+    operations_.make_states(worker_count, share_count_);
+    workers_.emplace([&] { return FrameCleaner<In, Acc>(shared_); });
+    sums_.assign(by_share_ ? share_count_ : worker_count, StoredSums<In>(settings_));
+    if (!settings_.stage.empty()) progress_.emplace(settings_.stage, settings_.scan.positions(), "positions");
+  }
+
+  /// Positions whose frames are all in the batch, none twice.
+  void take(const TimedBatch& batch, std::span<const Index> order) {
+    if (by_share_)
+      load_shares(batch, in_stored_order(order, settings_.scan));
+    else
+      load_pieces(batch, order);
+    operations_.after_batch(order);
+    result_.seconds.read += batch.read_s;
+    if (batch.plan != nullptr) result_.stored_bytes += batch.plan->bytes;
+    if (progress_) progress_->advance(static_cast<Index>(order.size()));
+  }
+
+  PassResult end(std::uint64_t content_hash) {
+    for (const auto& worker : *workers_) join(*worker);
+    for (const auto& each : sums_) join(each);
+    operations_.finish();
+    result_.content_hash = content_hash;
+    std::sort(result_.failed.begin(), result_.failed.end(),
+              [](const FailedFrame& a, const FailedFrame& b) { return a.frame < b.frame; });
+    result_.seconds.wall = watch_.seconds();
+    return std::move(result_);
+  }
 
   /// Any worker takes any piece.
-  void load_pieces(const TimedBatch& batch, std::span<const Index> order, Workers& workers, Sums& sums) {
+  void load_pieces(const TimedBatch& batch, std::span<const Index> order) {
     const std::vector<std::size_t> starts = pieces_of(order, block_);
     parallel_for(static_cast<Index>(starts.size()) - 1, 1, [&](Index first, Index last, Worker& worker) {
       const auto index = static_cast<std::size_t>(worker.index);
       for (auto piece = static_cast<std::size_t>(first); piece < static_cast<std::size_t>(last); ++piece)
-        workers[worker].load(batch, order.subspan(starts[piece], starts[piece + 1] - starts[piece]), sums[index], index,
-                             0);
+        (*workers_)[worker].load(batch, order.subspan(starts[piece], starts[piece + 1] - starts[piece]), sums_[index],
+                                 index, 0);
     });
   }
 
   /// A worker takes all positions of a share, in their order.
-  void load_shares(const TimedBatch& batch, std::span<const Index> order, Workers& workers, Sums& sums) {
+  void load_shares(const TimedBatch& batch, std::span<const Index> order) {
     const std::vector<std::size_t> starts = pieces_of(order, block_);
     const auto share_of = [&](std::size_t piece) {
       return static_cast<std::size_t>(order[starts[piece]] / block_) % share_count_;
@@ -172,8 +198,8 @@ class Pass {
       for (auto share = static_cast<std::size_t>(first); share < static_cast<std::size_t>(last); ++share)
         for (std::size_t piece = 0; piece + 1 < starts.size(); ++piece)
           if (share_of(piece) == share)
-            workers[worker].load(batch, order.subspan(starts[piece], starts[piece + 1] - starts[piece]), sums[share],
-                                 static_cast<std::size_t>(worker.index), share);
+            (*workers_)[worker].load(batch, order.subspan(starts[piece], starts[piece + 1] - starts[piece]),
+                                     sums_[share], static_cast<std::size_t>(worker.index), share);
     });
   }
 
@@ -207,6 +233,10 @@ class Pass {
   const Index block_;  // positions of a piece of work
   PassShared shared_;
   PassResult result_;
+  Stopwatch watch_;
+  std::optional<PerWorker<FrameCleaner<In, Acc>>> workers_;
+  std::vector<StoredSums<In>> sums_;
+  std::optional<ProgressMeter> progress_;
 };
 
 }  // namespace
@@ -235,10 +265,18 @@ void StageSeconds::add(const StageSeconds& other) {
   wall += other.wall;
 }
 
-PassResult run_pass(Source& source, const PassSettings& settings, std::span<Operation* const> operations) {
+namespace {
+
+/// Body(pass) with the loops for a source's elements.
+template <class Body>
+PassResult with_pass(Source& source, const PassSettings& settings, std::span<Operation* const> operations,
+                     const Body& body) {
   const DType stored = source.acquisition().stored;
   OperationSet set(operations, shape_of(settings, stored));
-  const auto run = [&](auto in, auto sum) { return Pass<decltype(in), decltype(sum)>(source, settings, set).run(); };
+  const auto run = [&](auto in, auto sum) {
+    Pass<decltype(in), decltype(sum)> pass(source, settings, set);
+    return body(pass);
+  };
   const bool wide = sum_type_of(settings, stored) == DType::u64;
   switch (stored) {
     case DType::u8:
@@ -252,6 +290,19 @@ PassResult run_pass(Source& source, const PassSettings& settings, std::span<Oper
     default:
       throw Error(ErrorKind::internal, "the pass was given elements it has no loops for");
   }
+}
+
+}  // namespace
+
+PassResult run_pass(Source& source, const PassSettings& settings, std::span<Operation* const> operations) {
+  return with_pass(source, settings, operations, [](auto& pass) { return pass.run(); });
+}
+
+ArrivalResult run_pass(Source& source, Arrivals& arrivals, const PassSettings& settings,
+                       std::span<Operation* const> operations) {
+  ArrivalFeed feed(arrivals, settings.scan);
+  PassResult result = with_pass(source, settings, operations, [&](auto& pass) { return pass.run(feed); });
+  return {std::move(result), feed.counts()};
 }
 
 PassSettings only_at(PassSettings settings, std::vector<Index> positions) {

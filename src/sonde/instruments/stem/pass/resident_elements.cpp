@@ -112,8 +112,7 @@ void ResidentElements::take_frames(const Tile& tile, Block& block) {
       }
     }
     if (tile.shape->mean_scale.empty() || settings_.destination == Destination::none) continue;
-    auto* means = static_cast<float*>(place_of(tile.positions[k], block));
-    for (std::size_t i = 0; i < tile.shape->mean_scale.size(); ++i) means[i] *= tile.shape->mean_scale[i];
+    tile.shape->scale_to_means(place_of(tile.positions[k], block), 1);
   }
   const bool to_planes = settings_.destination == Destination::planes && !overflowed_.load(std::memory_order_relaxed);
   if (tile.ends_block && to_planes) block.flush(settings_.out, n, destination_);
