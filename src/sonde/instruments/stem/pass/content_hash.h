@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: the identity of what was read.
 #pragma once
 
 #include <cstdint>
