@@ -29,6 +29,7 @@ from ._objects import Handle
 from ._types import Path, Progress
 from ._verbs.stem import bragg
 from ._verbs.stem import calibrate
+from ._verbs.stem import cepstrum
 from ._verbs.stem import com
 from ._verbs.stem import count
 from ._verbs.stem import crystal
@@ -39,7 +40,7 @@ from ._verbs.stem import radial
 from ._verbs.stem import strain
 from .errors import Error, outside
 
-__all__ = ["Centre", "Dataset", "Moments", "ScanShift", "Series", "SeriesCentre", "SeriesItem", "VirtualImager", "bragg", "calibrate", "centre", "com", "convert", "count", "crystal", "events", "from_array",
+__all__ = ["Centre", "Dataset", "Moments", "ScanShift", "Series", "SeriesCentre", "SeriesItem", "VirtualImager", "bragg", "calibrate", "centre", "cepstrum", "com", "convert", "count", "crystal", "events", "from_array",
            "from_dlpack", "image", "info", "load", "load_folder", "map", "memory", "moments", "orient", "pattern", "phase", "radial", "simulate", "strain",
            "validate"]
 

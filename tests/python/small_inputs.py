@@ -242,6 +242,14 @@ def gold(folder):
         group["intensity"] = np.tile(np.concatenate([[1], made["spot/intensity"]]), 6).astype("f4")
 
 
+def spots(folder):
+    """A scan of a lattice of spots, which has a cepstrum."""
+    rows, cols = np.mgrid[:DETECTOR[0], :DETECTOR[1]]
+    places = [(13.2 + 6 * h - k, 14.6 + h + 5 * k) for h in range(-6, 7) for k in range(-6, 7)]
+    pattern = sum(np.exp(-((cols - x) ** 2 + (rows - y) ** 2) / 1.6) for x, y in places)
+    np.save(folder / "spots.npy", np.random.default_rng(6).poisson(300 * pattern, SCAN + DETECTOR).astype("<u2"))
+
+
 def hits(folder):
     """A scan of 5 x 7 positions of 40 us with edges before its lines, as it is, cut off, and on a chip that is turned."""
     data, _, _ = timepix_words.line_scan(5, 7, 40 * 640, 1200)
@@ -328,6 +336,7 @@ def make(folder):
     radar(folder)
     gold(folder)
     hits(folder)
+    spots(folder)
     (folder / "config.toml").write_text("threads = 1\n")
     (folder / "profiles.toml").write_text("[profiles]\nn0 = 1e20\nT0 = 2000\n")
     write_database(folder / "Dij.h5")

@@ -16,7 +16,7 @@ from sonde import _sonde
 from test_settings import USES, places  # noqa: F401
 
 LONG = {
-    "stem validate", "stem load", "stem image", "stem calibrate", "stem com", "stem phase", "stem radial", "stem bragg", "stem strain", "stem orient", "stem count", "stem events", "stem convert", "stem simulate",
+    "stem validate", "stem load", "stem image", "stem calibrate", "stem com", "stem phase", "stem radial", "stem bragg", "stem strain", "stem cepstrum", "stem orient", "stem count", "stem events", "stem convert", "stem simulate",
     "ptycho run", "ptycho resume", "ptycho direct", "ptycho sweep", "ptycho orient", "ptycho simulate",
     "neoclassical run", "neoclassical scan", "neoclassical database", "neoclassical boozer", "neoclassical convergence", "neoclassical profile",
     "maxwell run", "maxwell gradient", "maxwell born", "maxwell fwi", "maxwell verify", "separate run",

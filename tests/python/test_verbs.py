@@ -14,7 +14,7 @@ import pytest
 import sonde
 from sonde import _sonde, _verb_functions
 from small_inputs import WOUT
-from small_inputs import disks, drums, gold, hits, networks, radar, songs, stems
+from small_inputs import disks, drums, gold, hits, networks, radar, songs, spots, stems
 from test_neoclassical_database import write_database
 
 PROGRAM = os.environ["SONDE_PROGRAM"]
@@ -79,6 +79,7 @@ def inputs(tmp_path_factory, scan):
     stems(folder)
     drums(folder)
     disks(folder)
+    spots(folder)
     hits(folder)
     return {"scan": scan, "folder": folder}
 
@@ -145,6 +146,7 @@ TABLE = {
     "stem radial": (["{scan}"], {"output": "{out}/radial.h5", "azimuth": 4}),
     "stem bragg": (["{scan}"], {"output": "{out}/bragg.h5", "probe": "3", "edge_boundary": 2}),
     "stem strain": (["{folder}/bragg.h5"], {"output": "{out}/strain.h5", "rotation": 20.0}),
+    "stem cepstrum": (["{folder}/spots.npy"], {"output": "{out}/cepstrum.h5"}),
     "stem crystal": (["{folder}/gold.cif"], {"output": "{out}/crystal.h5", "zone": "0,1,1", "voltage": 200}),
     "stem orient": (["{folder}/gold_disks.h5"], {"crystal": "{folder}/gold.cif", "output": "{out}/orientation.h5", "angle_step_zone_axis": 5}),
     "stem count": (["{scan}"], {"output": "{out}/events.h5", "background": 4.5}),

@@ -1321,6 +1321,127 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
 
 
 @checked
+def cepstrum(input: Text, *, output: Text | None = None, png: Text | None = None,
+             kind: Literal["cepstrum", "power", "autocorrelation"] | None = None, window: Literal["hann", "none"] | None = None,
+             basis: Text | None = None, skip_calibration: Text | None = None, scan_shape: Text | None = None,
+             scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
+             transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
+             ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
+             dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
+             raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+             raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
+             camera_length: SupportsFloat | None = None, det_bin: Text | None = None, edge: Literal["keep", "drop"] | None = None,
+             scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+             hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
+             on_error: Literal["fail", "zero"] | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+             memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+             config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
+    """Measure the spacings of a crystal in the power cepstrum of every pattern.
+
+    What ``sonde stem cepstrum`` does.
+
+    The power spectrum of the logarithm of a pattern, |F{log(1 + I)}|^2, has peaks at the lattice vectors of the crystal: disks
+    that are g apart make one at 1/g, wherever the pattern is on the detector, and whatever its disks look like inside. The mean
+    over the scan shows them; the two shortest independent ones are then measured in each pattern, between the points of the
+    transform, with the standard errors that the counts give. Lengths are in Angstrom where the size of a detector pixel is known,
+    else in cycles per pixel (1/px).
+
+    A first pass over the frames finds bad pixels, a second one makes the spectra; none is held. The power spectrum and the
+    autocorrelation of the counts are made the same way (kind). When more than nine patterns in ten have no lattice, the exit
+    status is 7; the file is written.
+
+    Parameters
+    ----------
+    input : str, default ''
+        a scan
+    output : str (FILE.h5|.nc|.npz), default ''
+        write the mean spectrum and the vectors of every position to this file
+    png : str (FILE.png), default ''
+        draw the mean spectrum and the lengths of the vectors into this picture
+    kind : {'cepstrum', 'power', 'autocorrelation'}, default 'cepstrum'
+        cepstrum: |F{log(1 + I)}|^2, with the vectors of every position; power: |F{I}|^2; autocorrelation: the inverse transform of the power
+    window : {'hann', 'none'}, default 'hann'
+        what patterns are multiplied by first: hann avoids streaks from the edges of the detector
+    basis : str (G1X,G1Y,G2X,G2Y|auto), default 'auto'
+        lattice vectors of the pattern in pixels of the detector, near whose inverse peaks are sought; auto finds them in the mean cepstrum of some patterns
+    skip_calibration : str (STEP,...), default ''
+        steps of the calibration in the file that are not applied: pixel
+    scan_shape : str (ROWS,COLS|auto), default 'auto'
+        scan rows and columns; one of them may be auto
+    scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
+        mirror the scan
+    transpose_scan : bool, default False
+        exchange scan rows and columns
+    transpose_detector : bool, default False
+        exchange detector rows and columns
+    allow_incomplete : bool, default False
+        load a scan that ended early; missing positions are zero and marked
+    drop_extra : bool, default False
+        leave frames out that are more than the scan has positions
+    ignore_mask : bool, default False
+        do not use the pixel mask of the file
+    mask_file : str (FILE), default ''
+        further bad pixels: an image of the detector that is non-zero where bad (NPY, TIFF, PNG)
+    sentinel : int, default unset
+        stored value that means no data, for formats that declare none (at least 1)
+    dataset : str (PATH), default ''
+        object inside an HDF5 file or a Zarr folder
+    raw_shape : str (RY,RX,QY,QX), default ''
+        shape of a raw file
+    raw_dtype : str (u1|u2|u4|i2|f4|f8), default ''
+        element type of a raw file
+    raw_big_endian : bool, default False
+        a raw file has its most significant byte first
+    raw_offset : int or str, default 0
+        bytes before the first frame of a raw file
+    raw_gap : int or str, default 0
+        bytes after every frame of a raw file
+    preset : str (empad), default ''
+        known raw layout
+    voltage : float in kV, default unset
+        accelerating voltage (at least 1, at most 3000)
+    camera_length : float in m, default unset
+        camera length (at least 0.0001, at most 1000)
+    det_bin : str (N|auto), default '1'
+        sum N x N detector pixels; auto takes the smallest bin that fits the memory
+    edge : {'keep', 'drop'}, default 'keep'
+        incomplete bins at the edge
+    scan_bin : int, default 1
+        sum N x N scan positions (at least 1, at most 4096)
+    scan_region : str (ROW0,ROW1,COL0,COL1), default ''
+        load these positions only; the last ones are exclusive
+    hot_pixels : {'auto', 'zero', 'sampled', 'interpolate', 'mark', 'none'}, default 'auto'
+        what is done to bad pixels that the mask does not name; zero judges by all frames, sampled by 128 of them; auto is zero for 100 frames or more (sampled for an image), mark for fewer, and none for a conversion
+    on_error : {'fail', 'zero'}, default 'fail'
+        a broken frame ends the load, or is zeroed and listed
+    live : int, default unset
+        show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
+    device : str (auto|cpu|cuda|cuda:N), default 'auto'
+        where to compute
+    memory : int or str, default unset
+        most memory to hold, for instance 8G; unset takes 0.6 of what is free (at least 1)
+    threads : int, default 0
+        threads that compute; 0 takes every core this process may use (at least 0, at most 4096)
+    report : str (FILE), default unset
+        write what was done as JSON (sonde.report/1)
+    config : str (FILE), default unset
+        read settings from a TOML file; flags count more
+    dry_run : bool, default False
+        print the resolved settings and the choices, do nothing
+    copy : bool, default False
+        make an array contiguous where it is not; otherwise that is an error
+    """
+    return _run("stem cepstrum", input, output=output, png=png, kind=kind, window=window, basis=basis,
+                skip_calibration=skip_calibration, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
+                transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
+                ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape,
+                raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap, preset=preset,
+                voltage=voltage, camera_length=camera_length, det_bin=det_bin, edge=edge, scan_bin=scan_bin,
+                scan_region=scan_region, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
+
+
+@checked
 def crystal(input: Text, *, output: Text | None = None, plot: Text | None = None, k_max: SupportsFloat | None = None,
             zone: Text | None = None, voltage: SupportsFloat | None = None, excitation_error: SupportsFloat | None = None,
             precession: SupportsFloat | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: transforms of real patterns, and filters on their spectra.
+// Not installed: transforms of real patterns, and filters on their spectra. For this room and room spectra.
 #pragma once
 
 #include <complex>

@@ -8,50 +8,16 @@
 #include <iterator>
 #include <numbers>
 
+#include "sonde/instruments/stem/bragg/climb.h"
 #include "sonde/instruments/stem/bragg/disk_kernels.h"
 #include "sonde/instruments/stem/bragg/normal_equations.h"
 
 namespace sonde::stem {
 namespace {
 
-// Newton's steps double the digits; from half a pixel three reach float's.
-constexpr int most_steps = 6;
 double parabola(double before, double here, double after) {
   const double bend = 4 * here - 2 * before - 2 * after;
   return bend > 0 ? (after - before) / bend : 0;
-}
-
-/// The derivatives of a correlation at a place: those of order a in y and b in x at [3 a + b].
-using Derivatives = std::array<double, 9>;
-
-/// Newton's steps with derivatives(y, x).
-template <class At>
-std::optional<PlacedMaximum> climb(const PlacedMaximum& start, At&& derivatives_at) {
-  PlacedMaximum place = start;
-  for (int step = 0; step < most_steps; ++step) {
-    const Derivatives d = derivatives_at(place.y, place.x);
-    place.value = d[0];
-    place.yy = d[6];
-    place.yx = d[4];
-    place.xx = d[2];
-    const double determinant = place.yy * place.xx - place.yx * place.yx;
-    if (!(place.yy < 0) || !(determinant > 0)) return std::nullopt;
-    double y = -(place.xx * d[3] - place.yx * d[1]) / determinant;
-    double x = -(place.yy * d[1] - place.yx * d[3]) / determinant;
-    const double length = std::hypot(y, x);
-    if (length > longest_step) {
-      y *= longest_step / length;
-      x *= longest_step / length;
-    }
-    place.y += y;
-    place.x += x;
-    if (std::hypot(place.y - start.y, place.x - start.x) > farthest_move) return std::nullopt;
-    if (length >= small_step) continue;
-    // To first order; what is left is of the square of the step.
-    place.value += (d[3] * y + d[1] * x) / 2;
-    return place;
-  }
-  return std::nullopt;
 }
 
 /// exp(2 pi i f at) for the frequencies f = k / extent of Fft2d, k of `count`.

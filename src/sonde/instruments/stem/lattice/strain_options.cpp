@@ -16,11 +16,9 @@
 #include "sonde/instruments/stem/load/parse_numbers.h"
 
 namespace sonde::stem {
-namespace {
 
-constexpr double least_sine = 0.05;  // of the angle between two vectors: 3 degrees
-
-Basis parse_vectors(std::string_view text, std::string_view where) {
+Basis parse_basis(std::string_view text, std::string_view where) {
+  constexpr double least_sine = 0.05;  // of the angle between the vectors: 3 degrees
   std::array<double, 4> values{};
   const std::vector<std::string> parts = split(std::string(text), ',');
   bool numbers = parts.size() == values.size();
@@ -39,12 +37,14 @@ Basis parse_vectors(std::string_view text, std::string_view where) {
   return basis;
 }
 
+namespace {
+
 void check_basis(std::string_view text, std::string_view where) {
-  if (text != "auto") (void)parse_vectors(text, where);
+  if (text != "auto") (void)parse_basis(text, where);
 }
 
 void check_reference(std::string_view text, std::string_view where) {
-  if (text != "median") (void)parse_vectors(text, where);
+  if (text != "median") (void)parse_basis(text, where);
 }
 
 std::array<Index, 4> parse_region(std::string_view text, std::string_view where) {
@@ -67,12 +67,12 @@ void check_transpose(std::string_view text, std::string_view where) {
 
 std::optional<Basis> StrainOptions::basis_asked() const {
   if (basis == "auto") return std::nullopt;
-  return parse_vectors(basis, setting("basis"));
+  return parse_basis(basis, setting("basis"));
 }
 
 std::optional<Basis> StrainOptions::reference_asked() const {
   if (reference == "median") return std::nullopt;
-  return parse_vectors(reference, setting("reference"));
+  return parse_basis(reference, setting("reference"));
 }
 
 std::optional<std::array<Index, 4>> StrainOptions::region_asked() const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "sonde/engine/base/index.h"
 #include "sonde/engine/options/fields.h"
@@ -16,6 +17,10 @@ namespace sonde::stem {
 /// Which disk of a pattern is the direct one: that nearest the mean place of all disks, or the brightest; automatic:
 /// the origin that the file states of every position, else the nearest.
 enum class OriginChoice { automatic, nearest, brightest };
+
+/// The vectors in a text "G1X,G1Y,G2X,G2Y". Throws Error(usage), `where` first, for what is not four numbers, and for
+/// vectors along one line.
+[[nodiscard]] Basis parse_basis(std::string_view text, std::string_view where);
 
 /// How strain is made from lists of disks. Texts are read when the work begins.
 struct StrainOptions {

@@ -15,9 +15,9 @@ namespace {
 
 // In the order of the overview.
 std::vector<Verb> verbs() {
-  return {info_verb(),      validate_verb(), load_verb(),    image_verb(),   com_verb(),     phase_verb(),
-          calibrate_verb(), radial_verb(),   bragg_verb(),   strain_verb(),  crystal_verb(), orient_verb(),
-          count_verb(),     events_verb(),   convert_verb(), simulate_verb()};
+  return {info_verb(),      validate_verb(), load_verb(),   image_verb(),   com_verb(),      phase_verb(),
+          calibrate_verb(), radial_verb(),   bragg_verb(),  strain_verb(),  cepstrum_verb(), crystal_verb(),
+          orient_verb(),    count_verb(),    events_verb(), convert_verb(), simulate_verb()};
 }
 
 std::vector<panel::ResultPanel> arrange(const panel::StoredResult& result) {

@@ -7,6 +7,7 @@
 namespace sonde::stem {
 
 [[nodiscard]] Verb calibrate_verb();
+[[nodiscard]] Verb cepstrum_verb();
 [[nodiscard]] Verb com_verb();
 [[nodiscard]] Verb convert_verb();
 [[nodiscard]] Verb count_verb();
