@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Surfaces, plans and scans of sonde.neoclassical against a dense NumPy solution, exact relations and published numbers."""
 
+import dataclasses
 import doctest
 import threading
 
+import h5py
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ import drift_kinetic
 import sonde
 import sonde.neoclassical as nc
 from sonde.compat import ntx
+from sonde.compat.ntx import GridSpec, MonoenergeticCase
 
 NAMES = ("D11", "D31", "D13", "D33")
 FIELD = dict(m=[0, 1, 1, 2], n=[0, 0, 1, -1], b_cos=[1.1, 0.07, 0.03, -0.02], nfp=3, iota=0.61, psi_p=0.8, b_theta=0.07, b_zeta=1.3)
@@ -184,17 +187,6 @@ def test_progress_is_told_and_ends_a_scan(plan):
         plan.scan(np.geomspace(0.1, 1, 5), progress=stop)
 
 
-def test_the_names_of_ntx(surface):
-    grid = ntx.GridSpec(5, 7, 6)
-    cases = [ntx.MonoenergeticCase(0.1), ntx.MonoenergeticCase(nu_hat=0.1, er_hat=1e-3)]
-    found = ntx.solve_monoenergetic_scan(surface, grid, cases)
-    plan = nc.prepare(surface, nc.Grid(5, 7, 6, discretisation="collocation"))
-    assert [one.D11 for one in found] == [plan.solve(0.1).D11, plan.solve(0.1, er_hat=1e-3).D11]
-    assert ntx.solve_monoenergetic(surface, grid, cases[1]) == found[1]
-    many = [ntx.MonoenergeticCase(0.1 * 2**i) for i in range(9)]
-    assert [one.nu_hat for one in ntx.solve_monoenergetic_scan(surface, grid, many)] == [case.nu_hat for case in many]
-
-
 def test_errors_of_usage(plan, surface):
     assert error_of("usage", nc.Grid, n_theat=9).message == 'unknown key "n_theat" in Grid(); did you mean "n_theta"?'
     assert "solve()" in error_of("usage", plan.solve, nu_hat="much").message
@@ -236,3 +228,137 @@ def test_a_dkes_table(tmp_path, plan):
 def test_the_examples_of_the_documentation_are_true():
     for module in (nc, ntx):
         assert doctest.testmod(module).failed == 0
+
+
+# Scripts of NTX after a change of their import.
+
+GRID = GridSpec(5, 7, 6)
+
+
+def words_of(kind, call, *arguments, **options):
+    return str(error_of(kind, call, *arguments, **options))
+
+
+def plan_of(surface, grid=GRID):
+    return nc.prepare(surface, nc.Grid(grid.n_theta, grid.n_zeta, grid.n_xi, discretisation="collocation"))
+
+
+def test_the_scripts_of_its_readme():
+    """As printed there, NumPy in the place of jax.numpy."""
+    names = {"jnp": np}
+    exec("""
+from sonde.compat.ntx import GridSpec, MonoenergeticCase, example_surface, solve_monoenergetic, solve_monoenergetic_scan
+surface = example_surface()
+grid = GridSpec(n_theta=9, n_zeta=11, n_xi=12)
+case = MonoenergeticCase(nu_hat=1e-3, epsi_hat=0.0)
+result = solve_monoenergetic(surface, grid, case)
+grid = GridSpec(9, 11, 8)
+nu_hat = jnp.logspace(-4, -2, 8)
+epsi_hat = jnp.zeros_like(nu_hat)
+coefficients = solve_monoenergetic_scan(surface, grid, nu_hat, epsi_hat=epsi_hat)
+""", names)
+    one = plan_of(nc.Surface.demo(), GridSpec(9, 11, 12)).solve(1e-3)
+    assert (names["result"].D11, names["result"].D13, names["result"].D33) == (one.D11, one.D13, one.D33)
+    plan = plan_of(nc.Surface.demo(), GridSpec(9, 11, 8))
+    np.testing.assert_array_equal(names["coefficients"]["D31"], [plan.solve(nu).D31 for nu in names["nu_hat"]])
+
+
+def test_one_case_has_coefficients_and_modes():
+    surface, case = ntx.example_surface(), MonoenergeticCase(nu_hat=0.1, er_hat=1e-3)
+    found, made = ntx.solve_monoenergetic(surface, GRID, case), plan_of(surface).modes(0.1, er_hat=1e-3)
+    assert [found.D11, found.D31, found.D13, found.D33, found.D33_spitzer] == list(made.coefficients[:5])
+    assert found.residual_l2 == found.schur_residual_l2 == made.coefficients.residual
+    assert found.onsager_residual == abs(found.D13 + found.D31) == ntx.onsager_error(found.D31, found.D13)
+    np.testing.assert_array_equal(found.f1_modes[1].reshape(5, 7, order="F"), made.f1[1])
+    np.testing.assert_array_equal(found.f3_modes[2].reshape(5, 7, order="F"), made.f3[2])
+    assert found.as_dict()["D33"] == found.D33 and "f1_modes" not in found.as_dict()
+    prepared = ntx.prepare_monoenergetic_system(surface, GRID)
+    assert prepared.geometry.b.shape == (5, 7)
+    for again in (ntx.solve_prepared(prepared, case), ntx.compile_prepared_solver(prepared)(case), ntx.solve_scan(surface, GRID, (case, case))[1]):
+        assert again.as_dict() == found.as_dict()
+
+
+@pytest.mark.parametrize("field", ["epsi_hat", "er_hat"])
+def test_scans_broadcast(field):
+    nu_hat, fields = np.geomspace(0.01, 1, 4)[:, None], np.array([0, 1e-3, 1e-2])
+    found = ntx.solve_monoenergetic_scan(nc.Surface.demo(), GRID, nu_hat, **{field: fields}, scan_batch_size=2)
+    assert set(found) == {"D11", "D31", "D13", "D33", "D33_spitzer"} and found["D11"].shape == (4, 3)
+    plan = plan_of(nc.Surface.demo())
+    for i in range(4):
+        for j in range(3):
+            assert found["D13"][i, j] == plan.solve(nu_hat[i, 0], **{field: fields[j]}).D13
+    for many in (ntx.solve_monoenergetic_parallel_scan, ntx.solve_monoenergetic_multiprocess_scan):
+        np.testing.assert_array_equal(many(nc.Surface.demo(), GRID, nu_hat[0], epsi_hat=0.0)["D11"], found["D11"][0, :1])
+    assert ntx.solve_monoenergetic_scan(nc.Surface.demo(), GRID, 0.1)["D11"].shape == ()
+
+
+def small_scan():
+    return ntx.build_ntx_neopax_scan(lambda rho: nc.Surface.demo(), rho=[0.3, 0.6], nu_v=[0.01, 0.1, 1], Es=[[0, 1e-3], [0, 2e-3]],
+                                     drds=[0.8, 0.4], grid=GRID, source_name="demo")
+
+
+def test_a_scan_for_neopax_is_a_file_that_it_reads(tmp_path):
+    scan = small_scan()
+    assert scan.D11.shape == (2, 3, 2) and scan.D31.shape == scan.D33_spitzer.shape == scan.D11.shape
+    np.testing.assert_allclose(scan.Er, [[0, 1e-3 / 0.8], [0, 2e-3 / 0.4]])
+    assert scan.D13[1, 2, 1] == plan_of(nc.Surface.demo()).solve(1.0, epsi_hat=2e-3).D13
+    place = ntx.write_neopax_scan_hdf5(dataclasses.replace(scan, a_b=0.5, b00=np.ones(2), boozer_g=np.ones(2)), tmp_path / "new" / "Dij.h5")
+    again = ntx.write_neopax_scan_hdf5(dataclasses.replace(scan, a_b=0.5, b00=np.ones(2), boozer_g=np.ones(2)), tmp_path / "again.h5")
+    assert place.read_bytes() == again.read_bytes() and sorted(each.name for each in tmp_path.iterdir()) == ["again.h5", "new"]
+    with h5py.File(place) as file:
+        assert {"rho", "nu_v", "Er", "Es", "drds", "D11", "D31", "D13", "D33", "D33_spitzer", "B00", "G"} == set(file)
+        assert file.attrs["format_version"] == 2 and file.attrs["a_b"] == 0.5 and file["D11"].shape == (2, 3, 2)
+    loaded = ntx.load_neopax_reference_scan(place)
+    np.testing.assert_array_equal(loaded.D33, scan.D33)
+    assert loaded.source_name == "demo" and loaded.a_b == 0.5
+
+
+def test_arrays_for_neopax():
+    scan = small_scan()
+    arrays = ntx.scan_to_neopax_arrays(scan, a_b=0.5, d33_mode="raw")
+    np.testing.assert_allclose(10**arrays.nu_log, scan.nu_v)
+    assert 10 ** arrays.D11_log[1, 2, 0] == pytest.approx(scan.D11[1, 2, 0] * 0.4**2)
+    assert arrays.D13[0, 1, 1] == scan.D13[0, 1, 1] * 0.8 and arrays.D33[1, 0, 1] == scan.D33[1, 0, 1] * 0.01
+    np.testing.assert_allclose(arrays.Er_list, [[-8, np.log10(1e-3 / 0.8 / (0.5 * 0.3))], [-8, np.log10(1e-3 / 0.8 / (0.5 * 0.6))]])
+    np.testing.assert_array_equal(ntx.scan_to_neopax_arrays(scan, a_b=0.5).D33, scan.D33_spitzer * scan.nu_v[None, :, None])
+    less = ntx.scan_to_neopax_arrays(scan, a_b=0.5, d33_mode="conductivity_difference").D33
+    np.testing.assert_array_equal(less, (scan.D33_spitzer - scan.D33) * scan.nu_v[None, :, None])
+    assert "conductivity_difference needs" in words_of("bad_input", ntx.scan_to_neopax_arrays, dataclasses.replace(scan, D33_spitzer=None), a_b=0.5,
+                                                       d33_mode="conductivity_difference")
+    assert "expected spitzer" in words_of("usage", ntx.scan_to_neopax_arrays, scan, a_b=0.5, d33_mode="best")
+
+
+def test_run_files_of_ntx(tmp_path):
+    run = tmp_path / "run.toml"
+    run.write_text("""[surface]
+type = "example"
+[grid]
+n_theta = 5
+n_zeta = 7
+n_xi = 6
+[case]
+nu_hat = 0.1
+epsi_hat = 0.0
+""")
+    payload = ntx.run_from_input_file(run)
+    found = ntx.solve_monoenergetic(ntx.example_surface(), GRID, MonoenergeticCase(0.1))
+    assert {name: payload["result"][name] for name in ("D11", "D31", "D33")} == {"D11": found.D11, "D31": found.D31, "D33": found.D33}
+    assert payload["result"]["onsager_residual"] == found.onsager_residual
+    assert payload["output_path"] == str(tmp_path / "run.nc") and payload["output_format"] == "netcdf" and payload["timing_seconds"]["total"] > 0
+    other = ntx.run_from_input_file(run, output_path=tmp_path / "other.npz")
+    assert other["output_npz"] == str(tmp_path / "other.npz") and float(np.load(tmp_path / "other.npz")["D11"]) == found.D11
+    assert "console" in words_of("not_supported", ntx.run_from_input_file, run, console=print)
+    words_of("bad_file", ntx.run_from_input_file, tmp_path / "gone.toml")
+
+
+def test_wrong_input_of_ntx():
+    assert "everything is float64" in words_of("not_supported", GridSpec, 5, 7, 6, dtype="float32")
+    assert "everything is float64" in words_of("not_supported", ntx.enable_x64, False)
+    ntx.enable_x64()
+    assert "at most one" in words_of("usage", ntx.solve_monoenergetic_scan, nc.Surface.demo(), GRID, 0.1, epsi_hat=0.0, er_hat=0.0)
+    assert "scan_batch_size 0" in words_of("usage", ntx.solve_monoenergetic_scan, nc.Surface.demo(), GRID, 0.1, scan_batch_size=0)
+    assert "above zero" in words_of("bad_input", ntx.solve_monoenergetic_scan, nc.Surface.demo(), GRID, [0.1, 0])
+    assert 'backend "gpu"' in words_of("not_supported", ntx.solve_monoenergetic_multiprocess_scan, nc.Surface.demo(), GRID, 0.1, backend="gpu")
+    assert "expected R surfaces" in words_of("bad_input", ntx.build_ntx_neopax_scan_from_surfaces, [nc.Surface.demo()], rho=[0.3, 0.6], nu_v=[1], Es=[[0]],
+                                             drds=[1], grid=GRID)
+    assert "Es or Er" in words_of("usage", ntx.build_ntx_neopax_scan_from_surfaces, [nc.Surface.demo()], rho=[0.3], nu_v=[1], drds=[1], grid=GRID)

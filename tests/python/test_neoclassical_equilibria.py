@@ -10,9 +10,11 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.io import netcdf_file
 
 import sonde
 import sonde.neoclassical as nc
+from sonde.compat import ntx
 
 DATA = pathlib.Path(os.environ.get("SONDE_TEST_DATA", pathlib.Path(__file__).parents[3] / "shared/data")) / "neoclassical"
 
@@ -160,3 +162,44 @@ def test_a_conversion_never_replaces_the_equilibrium_of_its_points(tmp_path):
             nc.convert(points, "dkes", plan=plan, output=tmp_path / name)
         assert caught.value.kind == "bad_input" and wout.read_bytes() == before
         assert (tmp_path / "hard.nc").samefile(wout)
+
+
+def plan_of(surface):
+    return nc.prepare(surface, nc.Grid(5, 7, 6, discretisation="collocation"))
+
+
+def test_surfaces_of_files_under_the_names_of_ntx():
+    dkes = ntx.load_dkes_surface(DATA / "w7x_eim_6modes.ddkes2.data")
+    assert ntx.solve_monoenergetic(dkes, ntx.GridSpec(5, 7, 6), ntx.MonoenergeticCase(0.1)).D11 == plan_of(nc.Surface.dkes(DATA / "w7x_eim_6modes.ddkes2.data")).solve(0.1).D11
+    wout = DATA / "wout_li383_1.4m.nc"
+    vmec = ntx.load_vmec_surface(wout, psi_n=0.25, min_bmn_to_load=1e-3)
+    assert ntx.solve_monoenergetic(vmec, ntx.GridSpec(5, 7, 6), ntx.MonoenergeticCase(0.1)).D31 == plan_of(nc.Surface.vmec(wout, s=0.25, min_bmn=1e-3)).solve(0.1).D31
+    with pytest.raises(sonde.Error, match="vmec_nyquist_option 2"):
+        ntx.load_vmec_surface(wout, psi_n=0.25, vmec_nyquist_option=2)
+    path = DATA / "Dij_NTX_QI_Er_Optimized.h5"
+    np.testing.assert_array_equal(ntx.load_neopax_reference_scan(path).D13, nc.Database.load(path).D13)
+
+
+def test_a_boozer_surface_is_what_ntx_makes_of_the_file():
+    """Its own formulas: harmonics as they lie in the file, iota and I with the other sign, psi_p as given."""
+    path = DATA / "boozmn_li383_1.4m.nc"
+    loaded = ntx.load_boozmn_surface(path, surface_index=3, min_bmn_to_load=1e-3)
+    with netcdf_file(path, mmap=False) as file:
+        full = int(file.variables["jlist"][3]) - 1
+        iota, current, flux = (float(file.variables[name][full]) for name in ("iota_b", "buco_b", "bvco_b"))
+        harmonics, periods = file.variables["bmnc_b"][3], int(file.variables["nfp_b"][()])
+        kept = np.abs(harmonics / harmonics[0]) >= 1e-3
+        m, n = (file.variables[name][:][kept] for name in ("ixm_b", "ixn_b"))
+    sign = 1 if flux + iota * current >= 0 else -1
+    expected = nc.Surface.analytic(m, n // periods, harmonics[kept], nfp=periods, iota=-iota, psi_p=1.0, b_theta=-sign * current, b_zeta=sign * flux)
+    assert loaded.mode_count == kept.sum() and loaded.surface_index == 3 and loaded.rho == pytest.approx(np.sqrt(loaded.s))
+    case = ntx.MonoenergeticCase(0.1, epsi_hat=1e-3)
+    found, wanted = (ntx.solve_monoenergetic(each, ntx.GridSpec(9, 11, 8), case) for each in (loaded, expected))
+    for name in ("D11", "D31", "D13", "D33"):  # to the rounding of the tables of the file
+        assert getattr(found, name) == pytest.approx(getattr(wanted, name), rel=1e-9), name
+    half = ntx.load_boozmn_surface(path, surface_index=3, psi_p=0.5, min_bmn_to_load=1e-3)
+    found, halved = (ntx.solve_monoenergetic(each, ntx.GridSpec(9, 11, 8), ntx.MonoenergeticCase(0.1)) for each in (loaded, half))
+    assert [halved.D11, halved.D31, halved.D33] == pytest.approx([4 * found.D11, 2 * found.D31, found.D33], rel=1e-12)
+    assert ntx.load_boozmn_surface(DATA / "boozmn_HSX_QHS_vacuum_ns201.nc", s=0.5025, min_bmn_to_load=1e-3).mode_count > 4  # states no flux
+    with pytest.raises(sonde.Error, match="exactly one of"):
+        ntx.load_boozmn_surface(path, s=0.5, rho=0.7)
