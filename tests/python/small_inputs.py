@@ -250,6 +250,18 @@ def spots(folder):
     np.save(folder / "spots.npy", np.random.default_rng(6).poisson(300 * pattern, SCAN + DETECTOR).astype("<u2"))
 
 
+def calibration(path, detector):
+    """What sonde stem calibrate writes of a powder on such a detector."""
+    with h5py.File(path, "w") as file:
+        file.attrs["schema"] = "sonde.stem.calibration/1"
+        of_rings = {"ellipse_a": 1.05, "ellipse_b": 1 / 1.05, "ellipse_theta": 0.5, "q_pixel": 0.013}
+        frame = {"detector_rows": detector[0], "detector_cols": detector[1], "detector_transposed": 0, "det_bin": 1, "scan_rows": 2, "scan_cols": 3,
+                 "scan_prescan": 0, "scan_flip_rows": 0, "scan_flip_cols": 0, "scan_transposed": 0}
+        for group, values in {"calibration": of_rings, "frame": frame, "centre": {"row": detector[0] / 2, "col": detector[1] / 2}}.items():
+            for name, value in values.items():
+                file[f"{group}/{name}"] = np.int32(value) if group == "frame" else float(value)
+
+
 def hits(folder):
     """A scan of 5 x 7 positions of 40 us with edges before its lines, as it is, cut off, and on a chip that is turned."""
     data, _, _ = timepix_words.line_scan(5, 7, 40 * 640, 1200)
@@ -287,6 +299,9 @@ def make(folder):
     for number, name in enumerate(["tilt_1", "other_2", "deeper/tilt_3"]):
         sonde.stem.simulate(series / f"{name}_master.h5", **{**simulated, "seed": number})
     sonde.stem.simulate(series / "wider_master.h5", **{**simulated, "scan_shape": (5, 5)})
+    calibration(folder / "calibration.h5", DETECTOR)
+    calibration(folder / "calibration_of_disks.h5", (120, 130))
+    calibration(folder / "calibration_of_gold.h5", (160, 170))
     for truth in folder.rglob("*_truth.h5"):
         truth.unlink()
     kept = sonde.run("stem image", scan, detector=["annulus(14,13,2,9)"], output=folder / "kept.npy")

@@ -99,6 +99,7 @@ READING = {
     "on_error": Case(inputs=["{in}/broken/scan_master.h5"]), "pattern": Case("tilt", inputs=["{in}/series"]),
     "recursive": Case(inputs=["{in}/series"], output=None), "max_files": Case(1, inputs=["{in}/series"], output=None),
     "series_shape": Case("5,5,28,26", inputs=["{in}/series"], output=None), "rotation": Case(30.0),
+    "calibration": Case("{in}/calibration.h5", "{in}/gone.h5"),
 }
 
 #: Frames with noise, from which thresholds of counting follow.
@@ -133,13 +134,15 @@ CASES = {
                     "skip_calibration": Case("ellipse")},
     "stem strain": {"output": Case("{out}/other.h5"), "plot": Case("{out}/p.png"), "basis": Case("17,24,20,2"), "max_peak_spacing": Case(0.2),
                     "min_num_peaks": Case(26), "reference": Case("20,1,-2,22"), "reference_region": Case("0,2,0,3"), "rotation": Case(30.0),
-                    "transpose": Case("1", rotation=30.0), "skip_calibration": Case("pixel")},
+                    "transpose": Case("1", rotation=30.0), "skip_calibration": Case("pixel"),
+                    "calibration": Case("{in}/calibration_of_disks.h5", "{in}/gone.h5")},
     "stem cepstrum": {"output": Case("{out}/other.h5"), "png": Case("{out}/p.png"), "kind": Case("autocorrelation"),
                       "basis": Case("6,1,5,6", inputs=["{in}/spots.npy"], kind="cepstrum"), "skip_calibration": Case("pixel")},
     "stem crystal": {"output": Case("{out}/other.h5"), "plot": Case("{out}/p.svg"), "zone": Case("1,1,1"), "voltage": Case(300.0), "precession": Case(1.0)},
     "stem orient": {"output": Case("{out}/other.h5"), "crystal": Case("{in}/gone.cif"), "png": Case("{out}/p.png"), "ang": Case("{out}/o.ang"),
                     "q_pixel": Case(0.025), "voltage": Case(80.0), "origin_fit": Case("parabola", "none"), "tol_distance": Case(0.2),
-                    "min_number_peaks": Case(900), "matches": Case(2), "skip_calibration": Case("pixel"), "grain_angle": Case(30.0), "grain_size": Case(4)},
+                    "min_number_peaks": Case(900), "matches": Case(2), "skip_calibration": Case("pixel"), "grain_angle": Case(30.0), "grain_size": Case(4),
+                    "calibration": Case("{in}/calibration_of_gold.h5", "{in}/gone.h5")},
     "stem count": {"output": Case("{out}/other.h5"), "png": Case("{out}/p.png"), "plot": Case("{out}/p.svg"), "dark": Case("{in}/dark.npy"),
                    "gain": Case("{in}/gain.npy"), "background": Case(9.0), "xray": Case(12.0), "background_sigma": Case(3.0, **DENSE),
                    "xray_sigma": Case(1.0, **DENSE), "samples": Case(5, **DENSE), "seed": Case(1, **DENSE, samples=5)},

@@ -437,6 +437,13 @@ void StoredResult::take_entries() {
   });
 }
 
+std::optional<double> StoredResult::number(std::string_view name) const {
+  for (const Numbers& numbers : numbers_)
+    if (numbers.name == name && numbers.values.size() == 1 && std::isfinite(numbers.values[0]))
+      return numbers.values[0];
+  return std::nullopt;
+}
+
 bool StoredResult::reads_boxes() const { return source_->reads_boxes(); }
 
 Array StoredResult::read(const Quantity& quantity, const Shape& first, const Shape& count) const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,6 +71,8 @@ class StoredResult {
   /// In the order of the file. Those that are only the places of an axis of another one are left out.
   [[nodiscard]] const std::vector<Quantity>& quantities() const { return quantities_; }
   [[nodiscard]] const std::vector<Numbers>& numbers() const { return numbers_; }
+  /// A single finite number; nothing where there is none of that name.
+  [[nodiscard]] std::optional<double> number(std::string_view name) const;
   [[nodiscard]] const std::vector<Text>& texts() const { return texts_; }
 
   /// A box of a quantity on the host, while the budget has room for it: Error(budget) otherwise. Only HDF5 and NetCDF-4

@@ -8,15 +8,12 @@
 #include <utility>
 
 #include "sonde/engine/base/text.h"
+#include "sonde/instruments/stem/load/calibration_file.h"
+#include "sonde/instruments/stem/load/given_calibration.h"
+#include "sonde/instruments/stem/read/calibration.h"
 
 namespace sonde::stem {
 namespace {
-
-/// A pixel i of bins of b holds the stored pixels from b i on: the middle of the first is (b - 1) / 2.
-double binned_place(double place, Index bin) {
-  const auto width = static_cast<double>(bin);
-  return (place - (width - 1) / 2) / width;
-}
 
 void take_origin(const Dataset& dataset, const OriginMap& map, BraggCalibration& made) {
   const LoadOptions& options = dataset.options();
@@ -29,9 +26,9 @@ void take_origin(const Dataset& dataset, const OriginMap& map, BraggCalibration&
       y += map.y[static_cast<std::size_t>(frame)];
       x += map.x[static_cast<std::size_t>(frame)];
     }
-    const auto count = static_cast<double>(frames.size());  // none: NaN
-    made.origin_y.push_back(binned_place(y / count, dataset.det_bin()));
-    made.origin_x.push_back(binned_place(x / count, dataset.det_bin()));
+    const auto count = static_cast<double>(frames.size()), bin = static_cast<double>(dataset.det_bin());  // none: NaN
+    made.origin_y.push_back(binned_place(y / count, bin));
+    made.origin_x.push_back(binned_place(x / count, bin));
   }
 }
 
@@ -51,6 +48,44 @@ BraggCalibration steps_of(const Calibration& of, Index det_bin, Index scan_bin) 
           .ellipse = of.ellipse,
           .origin_y = {},
           .origin_x = {}};
+}
+
+ChosenBraggCalibration with_calibration_file(BraggCalibration known, const DetectorAndScan& of, const std::string& path,
+                                             const std::string& file, const Budget& budget) {
+  GivenCalibration given = read_calibration(file, budget);
+  CalibrationFrame frame{of.rows, of.cols, given.frame.transposed, given.frame.scan};
+  if (given.frame.scan.rows != of.scan_rows || given.frame.scan.cols != of.scan_cols) {
+    frame.scan.rows = of.scan_rows;
+    frame.scan.cols = of.scan_cols;
+  }
+  ChosenBraggCalibration chosen{std::move(known), {}};
+  const Calibration steps = calibration_for(given, path, frame, chosen.choices);
+  Calibration replaced;  // what the file of the disks has, as far as the report names it
+  BraggCalibration& made = chosen.calibration;
+  if (made.pixel_inv_a) replaced.detector_step_inv_a = Quantity{*made.pixel_inv_a};
+  if (made.pixel_mrad) replaced.detector_step_mrad = Quantity{*made.pixel_mrad};
+  if (made.rotation_rad) replaced.rotation_rad = Quantity{*made.rotation_rad};
+  if (made.high_tension_v) replaced.high_tension_v = Quantity{*made.high_tension_v};
+  replaced.ellipse = made.ellipse;
+  replaced.transpose = made.transpose;
+  take_steps(given, steps, replaced, chosen.choices);
+  derive_detector_steps(replaced);
+  const BraggCalibration taken = steps_of(replaced, 1, 1);
+  made.pixel_inv_a = taken.pixel_inv_a;
+  made.pixel_mrad = taken.pixel_mrad;
+  made.ellipse = taken.ellipse;
+  made.rotation_rad = taken.rotation_rad;
+  made.transpose = taken.transpose;
+  if (!steps.origin) return chosen;
+  made.origin_y.clear();
+  made.origin_x.clear();
+  for (Index row = 0; row < of.scan_rows; ++row)
+    for (Index col = 0; col < of.scan_cols; ++col) {
+      const auto at = static_cast<std::size_t>(frame.scan.frame(row, col));
+      made.origin_y.push_back(steps.origin->y.at(at));
+      made.origin_x.push_back(steps.origin->x.at(at));
+    }
+  return chosen;
 }
 
 BraggCalibration calibration_of(const Dataset& dataset) {

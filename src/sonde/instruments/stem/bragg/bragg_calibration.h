@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sonde/engine/base/choice.h"
+#include "sonde/engine/memory/budget.h"
 #include "sonde/instruments/stem/load/dataset.h"
 #include "sonde/instruments/stem/read/calibration_steps.h"
 
@@ -31,6 +33,24 @@ struct BraggCalibration {
 /// What the file of a data set or its user states, for resident pixels and positions: origins are means over the frames
 /// of a position.
 [[nodiscard]] BraggCalibration calibration_of(const Dataset& dataset);
+
+/// Extents of a detector and of a scan.
+struct DetectorAndScan {
+  Index rows = 0, cols = 0, scan_rows = 0, scan_cols = 0;
+};
+
+/// A calibration with the steps of a calibration file, and what was taken of it.
+struct ChosenBraggCalibration {
+  BraggCalibration calibration;
+  std::vector<Choice<std::string>> choices;
+};
+
+/// With the steps of a calibration file in place of those that disks came with. Flips and transpositions of the scan
+/// are taken to be those of the file, as disks do not know them; `path` names the disks. Throws what read_calibration
+/// and calibration_for throw.
+[[nodiscard]] ChosenBraggCalibration with_calibration_file(BraggCalibration known, const DetectorAndScan& of,
+                                                           const std::string& path, const std::string& file,
+                                                           const Budget& budget);
 
 /// The calibration without some steps.
 [[nodiscard]] BraggCalibration without(BraggCalibration calibration, const std::vector<CalibrationStep>& steps);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,34 @@ TEST(BraggCalibration, OriginsOfBinnedPositionsAreMeans) {
   options.scan_bin = 2;
   const Dataset dataset = load(scan_with_origins(folder), options, Budget(std::size_t{1} << 30, "test"));
   EXPECT_THAT(calibration_of(dataset).origin_y, ElementsAre(2.5, 4.5));  // of frames 0, 1, 4, 5 and 2, 3, 6, 7
+}
+
+TEST(BraggCalibration, ACalibrationFileComesBeforeThatOfDisks) {
+  const sonde::testing::TemporaryFolder folder;
+  // 2 x 4 positions on 6 x 8 pixels; the disks were found on bins of 2 x 2.
+  BraggCalibration known;
+  known.pixel_inv_a = 0.1;
+  known.high_tension_v = 200e3;
+  known.ellipse = Distortion{.a = 1.1, .b = 1, .theta = 0.2, .radius = 1};
+  const auto [made, choices] =
+      with_calibration_file(known, {.rows = 3, .cols = 4, .scan_rows = 2, .scan_cols = 4}, "bragg.h5",
+                            scan_with_origins(folder), Budget(std::size_t{1} << 30, "test"));
+  EXPECT_DOUBLE_EQ(made.pixel_inv_a.value(), 0.04);
+  EXPECT_NEAR(made.pixel_mrad.value(), 1e3 * 0.04 * 0.0250793, 1e-5);  // published wavelength of 200 kV
+  EXPECT_DOUBLE_EQ(made.rotation_rad.value(), -0.25);
+  EXPECT_THAT(made.origin_y, ElementsAre(-0.25, 0.25, 0.75, 1.25, 1.75, 2.25, 2.75, 3.25));
+  EXPECT_DOUBLE_EQ(made.ellipse->theta, 0.2);              // stays
+  EXPECT_DOUBLE_EQ(made.ellipse->radius, std::sqrt(1.1));  // the size of a pixel is no more that of its circle
+  EXPECT_THAT(choices, ::testing::Contains(::testing::Field(
+                           &Choice<std::string>::because,
+                           "of " + folder.file("scan.h5") + ", in place of what the file of the scan states")));
+  EXPECT_THAT(sonde::testing::error_of(ErrorKind::bad_input,
+                                       [&] {
+                                         (void)with_calibration_file(known, {4, 4, 2, 4}, "bragg.h5",
+                                                                     scan_with_origins(folder),
+                                                                     Budget(std::size_t{1} << 30, "test"));
+                                       }),
+              ::testing::HasSubstr("a calibration of a detector of 6 x 8 pixels; that of bragg.h5 has 4 x 4"));
 }
 
 TEST(BraggCalibration, LosesTheStepsThatAreNamed) {

@@ -135,6 +135,7 @@ void warn(CalibrateResult& result) {
 CalibrateResult make_calibration(const Dataset& dataset, const CalibrateOptions& options) {
   CalibrateResult result;
   result.det_bin = dataset.det_bin();
+  result.frame = calibration_frame(dataset.acquisition(), dataset.options());
   result.fitted = options.fit_ellipse;
   result.calibrant = options.calibrant;
   if (!options.calibrant.empty()) result.lines = read_lines(options.calibrant, options.k_max);
@@ -142,6 +143,7 @@ CalibrateResult make_calibration(const Dataset& dataset, const CalibrateOptions&
   beam.detector = {"com-magnitude"};  // needs a centre, but no disk
   beam.centre = options.centre;
   beam.centre_method = options.centre_method;
+  beam.stated_centre = false;
   std::optional<Centre> centre;
   const DetectorGeometry geometry = detector_geometry(dataset, beam, centre);
   const std::string& path = dataset.acquisition().path;
@@ -233,6 +235,7 @@ Contents CalibrateResult::contents(const std::string& command) const {
     contents.add("calibration/q_pixel", *q_pixel).unit("1/A");
     contents.add("calibration/q_pixel_error", scale->standard_error / static_cast<double>(det_bin)).unit("1/A");
   }
+  describe(frame, det_bin, contents);
   contents.add("centre/row", ellipse.row).unit("px");
   contents.add("centre/col", ellipse.col).unit("px");
   add("profile/mean", profile, "radius", "counts");

@@ -11,6 +11,7 @@
 #include "sonde/instruments/stem/calibrate/calibrate_options.h"
 #include "sonde/instruments/stem/calibrate/ring_ellipse.h"
 #include "sonde/instruments/stem/calibrate/ring_lines.h"
+#include "sonde/instruments/stem/load/calibration_file.h"
 #include "sonde/instruments/stem/load/dataset.h"
 
 namespace sonde::stem {
@@ -21,6 +22,7 @@ struct CalibrateResult {
   bool fitted = true;  ///< the ellipse; else circles
   RingRange range;
   Index det_bin = 1;
+  CalibrationFrame frame{};            ///< that the calibration belongs to
   std::vector<double> radius;          ///< px as loaded, of the circles of equal area
   std::vector<double> profile, sigma;  ///< mean counts and their standard errors
   std::vector<Line> lines;             ///< of the calibrant; empty: none was given
@@ -33,7 +35,7 @@ struct CalibrateResult {
   [[nodiscard]] std::optional<double> q_pixel_stored() const;
   [[nodiscard]] Value to_value() const;
   [[nodiscard]] std::vector<std::string> lines_of_report() const;
-  /// calibration/* as numbers, which `given_calibration.h` reads, the profile, and the rings that were found.
+  /// calibration/* as numbers, which `calibration_file.h` reads, the profile, and the rings that were found.
   [[nodiscard]] Contents contents(const std::string& command) const;
   [[nodiscard]] Chart chart() const;
 };

@@ -10,6 +10,7 @@
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/stem/load/mask_file.h"
+#include "sonde/instruments/stem/read/calibration.h"
 
 namespace sonde::stem {
 namespace {
@@ -142,6 +143,7 @@ class TransposedSource : public AdaptedSource {
  public:
   explicit TransposedSource(std::unique_ptr<Source> inner) : AdaptedSource(std::move(inner)) {
     std::swap(acquisition_.rows, acquisition_.cols);
+    acquisition_.calibration = with_exchanged_axes(std::move(acquisition_.calibration));
     const std::vector<std::uint32_t>& mask = inner_->acquisition().pixel_mask;
     if (!mask.empty())
       for (Index row = 0; row < acquisition_.rows; ++row)

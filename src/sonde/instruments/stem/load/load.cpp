@@ -196,8 +196,10 @@ class Loader {
     state_.options = options;
     asked_ = options.hot_pixels;
     state_.budget = budget;
-    state_.calibration = with_given(acquisition.calibration, options);
+    ChosenCalibration chosen = with_given(acquisition, options, budget);
+    state_.calibration = std::move(chosen.calibration);
     for (const auto& note : acquisition.notes) state_.choices.push_back(note);
+    for (auto& choice : chosen.choices) state_.choices.push_back(std::move(choice));
     choose("scan shape", fmt::format("{} x {}", acquisition.scan.rows, acquisition.scan.cols),
            acquisition.scan_because);
 
@@ -667,7 +669,9 @@ LoadPreview preview_load(std::unique_ptr<Source> opened, const LoadOptions& opti
   const std::unique_ptr<Source> source = adapt(std::move(opened), options);
   const ScanGrid scan = ScanGrid::make(source->acquisition(), options.region(), options.scan_bin, options.edge);
   LoadPreview preview{source->acquisition(), sizes_of(*source, scan, options, budget.available_bytes()), {}};
-  preview.acquisition.calibration = with_given(preview.acquisition.calibration, options);
+  ChosenCalibration chosen = with_given(preview.acquisition, options, budget);
+  preview.acquisition.calibration = std::move(chosen.calibration);
+  for (auto& choice : chosen.choices) preview.acquisition.notes.push_back(std::move(choice));
   preview.estimate = choose_load(preview.sizes, options.detector_bin(), options.edge, options.scan_bin, options.layout,
                                  options.dtype, budget.available_bytes())
                          .value;

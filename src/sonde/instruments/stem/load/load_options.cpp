@@ -97,6 +97,10 @@ void LoadOptions::describe(Fields& fields) {
   fields.add("raw_gap", raw_gap, {.help = "bytes after every frame of a raw file", .alias = "gap"});
   fields.add("preset", preset, {.help = "known raw layout", .metavar = "empad"});
   fields.heading("Calibration the file lacks (recorded as given by the user)");
+  fields.add("calibration", calibration,
+             {.help = "use the pixel size, ellipse, centre, rotation and origins of this file in place of those of the "
+                      "scan: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)",
+              .metavar = "FILE"});
   fields.add("voltage", voltage, {.help = "accelerating voltage", .unit = "kV", .min = 1, .max = 3000});
   fields.add("camera_length", camera_length, {.help = "camera length", .unit = "m", .min = 1e-4, .max = 1e3});
   fields.add("scan_step", scan_step, {.help = "distance of scan positions", .unit = "nm", .min = 1e-6, .max = 1e6});

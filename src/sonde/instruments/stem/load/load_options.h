@@ -37,7 +37,8 @@ struct LoadOptions {
   bool raw_big_endian = false;
   Bytes raw_offset, raw_gap;
   std::string preset;
-  // Calibration that the file lacks
+  // Calibration
+  std::string calibration;  ///< a file whose calibration comes before that of the scan
   std::optional<double> voltage, camera_length, scan_step, rotation;
   // What is kept
   std::string det_bin = "1";

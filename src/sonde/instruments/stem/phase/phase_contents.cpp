@@ -81,6 +81,7 @@ Contents phase_contents(const PhaseResult& result, const std::string& command) {
   contents.add("scale/step_col", scale.step_col).unit(step_unit);
   contents.add("scale/det_bin", static_cast<std::int32_t>(scale.det_bin));
   contents.add("scale/scan_bin", static_cast<std::int32_t>(scale.scan_bin));
+  if (scale.frame) stem::describe(*scale.frame, scale.det_bin, contents);
   if (scale.sigma > 0) contents.add("scale/sigma", scale.sigma).unit("rad V^-1 A^-1");
   if (result.errors.threshold) {
     contents.add("threshold/counts", *result.errors.threshold).unit("counts");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sonde/engine/options/value.h"
+#include "sonde/instruments/stem/load/calibration_file.h"
 #include "sonde/instruments/stem/load/dataset.h"
 #include "sonde/instruments/stem/phase/centres.h"
 #include "sonde/instruments/stem/phase/origin.h"
@@ -23,7 +24,8 @@ struct PhaseScale {
   double sigma = 0;                   ///< rad/(V A), for volts
   Index det_bin = 1, scan_bin = 1;    ///< that pixel and steps hold
   PhaseUnit unit = PhaseUnit::px;
-  Value record = Value::object();  ///< all values used, as data
+  Value record = Value::object();           ///< all values used, as data
+  std::optional<CalibrationFrame> frame{};  ///< what pixels and positions belong to, where it is known
 
   [[nodiscard]] std::string phase_unit() const;  ///< "rad"
   [[nodiscard]] std::string field_unit() const;  ///< "1/A"; of volts "V": the projected field

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/instruments/stem/load/calibration_file.h"
 #include "sonde/instruments/stem/results/provenance.h"
 
 namespace sonde::stem {
@@ -34,13 +35,6 @@ std::optional<Shape> shape_of(const StoredResult& stored) {
   return Shape{quantity->axes[0].size, quantity->axes[1].size};
 }
 
-std::optional<double> number_of(const StoredResult& stored, const std::string& name) {
-  for (const panel::Numbers& numbers : stored.numbers())
-    if (numbers.name == name && numbers.values.size() == 1 && std::isfinite(numbers.values[0]))
-      return numbers.values[0];
-  return std::nullopt;
-}
-
 const Value* tree_of(const StoredResult& stored, const std::string& name) {
   const auto text = std::ranges::find(stored.texts(), name, &panel::Text::name);
   return text == stored.texts().end() || !text->tree.is_object() ? nullptr : &text->tree;
@@ -62,18 +56,19 @@ std::optional<PhaseOptions> stored_options(const StoredResult& stored) {
 }
 
 std::optional<PhaseScale> stored_scale(const StoredResult& stored, PhaseUnit unit) {
-  const auto pixel = number_of(stored, "scale/pixel"), row = number_of(stored, "scale/step_row"),
-             col = number_of(stored, "scale/step_col"), sigma = number_of(stored, "scale/sigma");
+  const auto pixel = stored.number("scale/pixel"), row = stored.number("scale/step_row"),
+             col = stored.number("scale/step_col"), sigma = stored.number("scale/sigma");
   if (!pixel || !row || !col || !(*pixel > 0 && *row > 0 && *col > 0)) return std::nullopt;
   if (unit == PhaseUnit::volts && !(sigma.value_or(0) > 0)) return std::nullopt;
   PhaseScale scale{.pixel = *pixel, .step_row = *row, .step_col = *col, .sigma = sigma.value_or(0), .unit = unit};
   for (const auto& [name, bin] :
        {std::pair("scale/det_bin", &scale.det_bin), std::pair("scale/scan_bin", &scale.scan_bin)}) {
-    const double value = number_of(stored, name).value_or(1);
+    const double value = stored.number(name).value_or(1);
     if (!(value >= 1 && value <= 1e6)) return std::nullopt;
     *bin = static_cast<Index>(value);
   }
   if (const Value* record = tree_of(stored, "calibration")) scale.record = *record;
+  if (stored.number("frame/det_bin")) scale.frame = stored_frame(stored);
   return scale;
 }
 
@@ -90,7 +85,7 @@ bool holds_centres(const StoredResult& stored) {
 std::optional<StoredCentres> stored_centres(const StoredResult& stored) {
   const std::optional<Shape> shape = shape_of(stored);
   if (!holds_centres(stored) || !shape || shape->count() < 2) return std::nullopt;
-  const auto degrees = number_of(stored, "rotation/degrees"), transpose = number_of(stored, "rotation/transpose");
+  const auto degrees = stored.number("rotation/degrees"), transpose = stored.number("rotation/transpose");
   std::optional<PhaseOptions> options = stored_options(stored);
   if (!degrees || !transpose || !options) return std::nullopt;
   const std::optional<PhaseScale> scale = stored_scale(stored, options->units);
@@ -124,8 +119,8 @@ std::optional<StoredCentres> stored_centres(const StoredResult& stored) {
     errors.x = *std::move(x);
     errors.y = *std::move(y);
   }
-  errors.threshold = number_of(stored, "threshold/counts");
-  errors.counts_kept = number_of(stored, "threshold/counts_kept").value_or(1);
+  errors.threshold = stored.number("threshold/counts");
+  errors.counts_kept = stored.number("threshold/counts_kept").value_or(1);
   errors.found_threshold = errors.threshold && found.options.threshold == "auto";
   return found;
 }

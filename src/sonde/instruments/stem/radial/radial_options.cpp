@@ -94,7 +94,7 @@ void RadialOptions::describe(Fields& fields) {
               .metavar = "A,B,DEGREES",
               .check = check_ellipse});
   fields.add("skip_calibration", skip_calibration,
-             {.help = "steps of the calibration in the file that are not applied: ellipse, pixel",
+             {.help = "steps of the calibration in the file that are not applied: origin, ellipse, pixel",
               .metavar = "STEP,...",
               .check = check_steps});
   fields.choice("split", split, {{"none", PixelSplit::none}, {"bbox", PixelSplit::bbox}, {"full", PixelSplit::full}},

@@ -16,7 +16,9 @@
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/stem/load/visit_frames.h"
 #include "sonde/instruments/stem/radial/radial_profiles.h"
+#include "sonde/instruments/stem/read/calibration.h"
 #include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/results/provenance.h"
 
 namespace sonde::stem {
 namespace {
@@ -24,6 +26,8 @@ namespace {
 constexpr double degree = std::numbers::pi / 180;
 // Below this a centre is a guess (Centre::confidence).
 constexpr double sure = 0.5;
+// A mean pattern of counts gives its centre to some tenths of a pixel.
+constexpr double beam_elsewhere = 1;  // px
 
 /// The ellipse that the file states, where the caller gave none.
 std::optional<Distortion> stated_ellipse(const Calibration& calibration, const RadialOptions& options) {
@@ -31,17 +35,20 @@ std::optional<Distortion> stated_ellipse(const Calibration& calibration, const R
 }
 
 RadialGeometry geometry_of(const Dataset& dataset, const RadialOptions& options,
-                           const std::optional<Distortion>& stated, std::optional<Centre>& found) {
+                           const std::optional<Distortion>& stated, const std::optional<BeamCentre>& stated_centre,
+                           std::optional<Centre>& found) {
   DetectorOptions beam;
   beam.detector = {"com-magnitude"};  // needs a centre, but no disk
   beam.centre = options.centre;
   beam.centre_method = options.centre_method;
+  beam.stated_centre = false;
   const DetectorGeometry geometry = detector_geometry(dataset, beam, found);
-  if (!geometry.centre_row)
+  if (!geometry.centre_row && !stated_centre)
     throw Error(ErrorKind::bad_input, dataset.acquisition().path + ": no centre was found in the mean pattern")
         .hint("give " + setting("centre", "ROW,COL") + " or another " + setting("centre_method"));
   if (options.centre != "auto") found.reset();
-  return {geometry.rows, geometry.cols, *geometry.centre_row, *geometry.centre_col,
+  return {geometry.rows, geometry.cols, stated_centre ? stated_centre->row : *geometry.centre_row,
+          stated_centre ? stated_centre->col : *geometry.centre_col,
           stated ? Ellipse{stated->a, stated->b, stated->theta} : options.ellipse_asked()};
 }
 
@@ -91,8 +98,20 @@ void describe_mean(RadialResult& result, const Dataset& dataset) {
   result.inside = total > 0 ? in_bins / total : 0;
 }
 
+/// Another scan has its beam elsewhere.
+void doubt_stated_centre(RadialResult& result) {
+  const RadialGeometry& geometry = result.plan.geometry();
+  const double off = std::hypot(result.found->row - geometry.row, result.found->col - geometry.col);
+  if (result.found->confidence < sure || off < beam_elsewhere) return;
+  result.warnings.push_back(
+      fmt::format("the direct beam of this scan is at row {:.2f}, column {:.2f}, {:.1f} px from the centre of the "
+                  "calibration file: the rings are not round; give {}",
+                  result.found->row, result.found->col, off, setting("skip_calibration", "origin")));
+}
+
 void warn(RadialResult& result, const RadialOptions& options) {
-  if (result.found && result.found->confidence < sure)
+  if (result.found && result.stated_centre) doubt_stated_centre(result);
+  if (result.found && !result.stated_centre && result.found->confidence < sure)
     result.warnings.push_back(
         fmt::format("the centre is a guess (confidence {:.2f}): a wrong one widens every ring; give {}",
                     result.found->confidence, setting("centre", "ROW,COL")));
@@ -128,8 +147,11 @@ RadialResult make_radial(const Dataset& dataset, const RadialOptions& options, B
   result.scale = radial_scale(dataset.acquisition().path, calibration, dataset.det_bin(), options.unit);
   // Rings are those of equal area; the pixel size of the file belongs to the circle that it makes of the ellipse.
   if (stated && result.scale.unit != "px") result.scale.per_px *= stated->radius / std::sqrt(stated->a * stated->b);
-  result.ellipse_of_file = stated.has_value();
-  const RadialGeometry geometry = geometry_of(dataset, options, stated, result.found);
+  if (stated) result.ellipse_from = stated->stated_by;
+  const std::optional<BeamCentre> centre =
+      options.centre == "auto" ? resident_centre(calibration, dataset.det_bin()) : std::nullopt;
+  result.stated_centre = centre.has_value();
+  const RadialGeometry geometry = geometry_of(dataset, options, stated, centre, result.found);
   result.plan = RadialPlan::prepare(geometry, bins_of(geometry, options, result.scale), options.split, dataset.good());
   const bool counts = dataset.moments().pattern_sum.dtype() == DType::u64;
   const auto values = static_cast<std::size_t>(dataset.positions() * result.plan.bins().count());
@@ -153,11 +175,12 @@ Value RadialResult::to_value() const {
   Value value;
   value["centre"]["row"] = geometry.row;
   value["centre"]["col"] = geometry.col;
-  if (found) value["centre"]["confidence"] = found->confidence;
+  if (stated_centre) value["centre"]["from"] = who_says(StatedBy::calibration);
+  if (found && !stated_centre) value["centre"]["confidence"] = found->confidence;
   value["ellipse"]["a"] = geometry.ellipse.a;
   value["ellipse"]["b"] = geometry.ellipse.b;
   value["ellipse"]["degrees"] = geometry.ellipse.theta / degree;
-  value["ellipse"]["from"] = ellipse_of_file ? "file" : "user";
+  value["ellipse"]["from"] = who_says(ellipse_from.value_or(StatedBy::user));
   value["rings"] = plan.bins().radii;
   value["sectors"] = plan.bins().angles;
   value["inner"] = plan.bins().inner * scale.per_px;
@@ -173,13 +196,16 @@ std::vector<std::string> RadialResult::lines() const {
   const RadialGeometry& geometry = plan.geometry();
   std::vector<std::string> lines = {
       fmt::format("centre    row {:.3f}, col {:.3f}{}", geometry.row, geometry.col,
-                  found ? fmt::format(" (confidence {:.2f})", found->confidence) : std::string(" (given)")),
+                  stated_centre ? std::string(" (calibration file)")
+                  : found       ? fmt::format(" (confidence {:.2f})", found->confidence)
+                                : std::string(" (given)")),
       fmt::format("rings     {} from {:.4g} to {:.4g} {}, split {}", plan.bins().radii,
                   plan.bins().inner * scale.per_px, plan.bins().outer * scale.per_px, scale.unit, name(plan.split()))};
   if (plan.bins().angles > 1) lines.back() += fmt::format(", {} sectors", plan.bins().angles);
-  if (ellipse_of_file)
-    lines.push_back(fmt::format("ellipse   {:.4g} : {:.4g} at {:.1f} degrees, stated by the file", geometry.ellipse.a,
-                                geometry.ellipse.b, geometry.ellipse.theta / degree));
+  if (ellipse_from)
+    lines.push_back(fmt::format("ellipse   {:.4g} : {:.4g} at {:.1f} degrees, stated by the {}", geometry.ellipse.a,
+                                geometry.ellipse.b, geometry.ellipse.theta / degree,
+                                *ellipse_from == StatedBy::calibration ? "calibration file" : "file"));
   lines.push_back(fmt::format("counts    {:.2f} % of those in good pixels are in the rings", 100 * inside));
   return lines;
 }

@@ -31,11 +31,12 @@ struct RadialScale {
 struct RadialResult {
   RadialPlan plan;
   RadialScale scale;
-  std::optional<Centre> found;   ///< where the centre was looked for
-  bool ellipse_of_file = false;  ///< its rings are what the calibration of the file says
-  std::vector<double> mean;      ///< (bin) of the mean pattern, NaN in bins without a good pixel
-  std::vector<double> variance;  ///< of these, of Poisson counts; empty where elements are not counts
-  Array means, variances;        ///< f32 (positions, bins): RadialProfiles
+  std::optional<Centre> found;             ///< where the centre was looked for
+  bool stated_centre = false;              ///< it is that of the calibration file
+  std::optional<StatedBy> ellipse_from{};  ///< who states it; unset: the options, or circles
+  std::vector<double> mean;                ///< (bin) of the mean pattern, NaN in bins without a good pixel
+  std::vector<double> variance;            ///< of these, of Poisson counts; empty where elements are not counts
+  Array means, variances;                  ///< f32 (positions, bins): RadialProfiles
   std::vector<std::uint8_t> valid;
   Index scan_rows = 0, scan_cols = 0;
   double inside = 0;  ///< share of all counts in good pixels that lie in a bin

@@ -15,8 +15,8 @@
 
 namespace sonde::stem {
 
-/// Who says a calibration value.
-enum class StatedBy { file, user };
+/// Who says a calibration value: the file of the scan, the caller, or a calibration file that the caller gave.
+enum class StatedBy { file, user, calibration };
 
 /// A calibration value in the unit its field names, and who says so. Absent values are never guessed.
 struct Quantity {
@@ -29,12 +29,19 @@ struct Quantity {
 /// `radius`: sqrt(a b) keeps areas, b is what py4DSTEM makes, whose pixel sizes belong to that.
 struct Distortion {
   double a = 1, b = 1, theta = 0, radius = 1;
+  StatedBy stated_by = StatedBy::file;
 };
 
 /// Where the direct beam is in every stored frame: x along the columns, y along the rows, px of the stored detector;
 /// NaN where it is not known.
 struct OriginMap {
   std::vector<double> x, y;
+};
+
+/// Where the direct beam is in a scan as a whole, px of the stored detector. Scans differ by their descan, so this is
+/// the centre of a mean pattern and not the origin of every frame.
+struct BeamCentre {
+  double row = 0, col = 0;
 };
 
 /// What turns pixels into physical units. Empty fields were not recorded and not given.
@@ -52,6 +59,7 @@ struct Calibration {
   std::optional<bool> transpose;
   std::optional<Distortion> ellipse;
   std::shared_ptr<const OriginMap> origin;  ///< of all frames, or none
+  std::optional<BeamCentre> centre;         ///< stated by a calibration file only
 };
 
 /// How stored frames lie on the scan: which frame belongs to scan position (row, col), and back.

@@ -42,6 +42,7 @@ Calibration without(Calibration calibration, const std::vector<CalibrationStep>&
     switch (step) {
       case CalibrationStep::origin:
         calibration.origin.reset();
+        calibration.centre.reset();
         break;
       case CalibrationStep::ellipse:
         calibration.ellipse.reset();

@@ -112,16 +112,17 @@ void require_conversion_name(const std::string& path) {
 
 std::vector<std::string> convert(const Dataset& dataset, const std::string& path) {
   const Format format = format_of(path);
-  require_not_input(path, dataset.acquisition());
+  require_not_input(path, dataset.acquisition(), dataset.options());
   if (format == Format::npy) return to_npy(dataset, path);
   if (format == Format::emd) return to_emd(dataset, path);
   // All files of an acquisition begin with the name of its master.
   const std::string base = path.substr(0, path.size() - std::string_view("_master.h5").size());
-  require_not_input(base + ".h5", dataset.acquisition());
+  require_not_input(base + ".h5", dataset.acquisition(), dataset.options());
   for (const std::string& file : dataset.acquisition().files)
     if (const std::string name = std::filesystem::path(file).filename().string();
         name.starts_with(std::filesystem::path(base).filename().string() + "_data_"))
-      require_not_input((std::filesystem::path(path).parent_path() / name).string(), dataset.acquisition());
+      require_not_input((std::filesystem::path(path).parent_path() / name).string(), dataset.acquisition(),
+                        dataset.options());
   return to_arina(dataset, path);
 }
 

@@ -13,6 +13,7 @@
 #include "sonde/instruments/stem/image/masked_sum.h"
 #include "sonde/instruments/stem/load/mask_file.h"
 #include "sonde/instruments/stem/load/trusted.h"
+#include "sonde/instruments/stem/read/calibration.h"
 #include "sonde/instruments/stem/results/compressed_images.h"
 
 namespace sonde::stem {
@@ -139,8 +140,14 @@ DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions
   geometry.cols = dataset.shape()[3];
   geometry.good = dataset.good();
   geometry.radius = options.radius;
-  const bool automatic = options.centre == "auto";
-  if (!automatic) {
+  std::optional<BeamCentre> stated;
+  if (options.stated_centre && options.centre == "auto")
+    stated = resident_centre(dataset.calibration(), dataset.det_bin());
+  const bool automatic = options.centre == "auto" && !stated;
+  if (stated) {
+    geometry.centre_row = stated->row;
+    geometry.centre_col = stated->col;
+  } else if (!automatic) {
     const std::vector<std::string> parts = split(options.centre, ',');
     char *end_row = nullptr, *end_col = nullptr;
     const double row = parts.size() == 2 ? std::strtod(parts[0].c_str(), &end_row) : 0,
@@ -153,7 +160,7 @@ DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions
     geometry.centre_col = col;
   }
   const CentreNeed need = centre_need(options);
-  if (need == CentreNeed::none) return geometry;
+  if (need == CentreNeed::none || (stated && (need == CentreNeed::origin || options.radius))) return geometry;
   if (!centre) {
     const bool disk = need == CentreNeed::disk;
     const Array mean = mean_pattern(dataset);
@@ -165,6 +172,10 @@ DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions
       if (disk) throw;
       return geometry;
     }
+  }
+  if (stated) {  // of what was found only the disk counts
+    centre->row = stated->row;
+    centre->col = stated->col;
   }
   if (automatic) {
     geometry.centre_row = centre->row;

@@ -28,6 +28,8 @@ struct DetectorOptions {
   CentreMethod centre_method = CentreMethod::edge;
   bool inclusive = false, antialias = false;
   Normalise normalise = Normalise::none;
+  /// An automatic centre is that of the calibration, where a calibration file states one. Not an option of users.
+  bool stated_centre = true;
   void describe(Fields& fields);
 };
 
@@ -40,9 +42,10 @@ enum class CentreNeed {
 [[nodiscard]] CentreNeed centre_need(const DetectorOptions& options);
 
 /// The detector as expressions see it: size, good pixels, and the centre and radius given or found in the mean pattern.
-/// A `centre` that holds one is taken as it is: that of a series. Else it receives what was found when anything had to
-/// be. Throws what find_centre throws, unless only com-magnitude
-/// and com-angle asked for it: they have another origin then.
+/// An automatic centre is that of a calibration file, where the scan was loaded with one; `centre` is then empty unless
+/// the disk had to be found. A `centre` that holds one is taken as it is: that of a series. Else it receives what was
+/// found when anything had to be. Throws what find_centre throws, unless only com-magnitude and com-angle asked for it:
+/// they have another origin then.
 [[nodiscard]] DetectorGeometry detector_geometry(const Dataset& dataset, const DetectorOptions& options,
                                                  std::optional<Centre>& centre);
 

@@ -48,19 +48,19 @@ std::vector<std::string> distinct_labels(const std::vector<std::string>& scans) 
 
 }  // namespace
 
-void require_not_input(const std::string& path, const Acquisition& acquisition) {
-  const auto refuse_if = [&](const std::string& input) {
+void require_not_input(const std::string& path, const Acquisition& acquisition, const LoadOptions& options) {
+  const auto refuse_if = [&](const std::string& input, const char* what = "which the scan was read from") {
     std::error_code failed;
     const bool same = fs::equivalent(path, input, failed) && !failed;
     if (same || (fs::is_directory(input, failed) && lies_in(path, input)))
-      throw Error(ErrorKind::bad_input,
-                  fmt::format("{}: would replace {}, which the scan was read from; an output never "
-                              "replaces an input",
-                              path, path == input ? "the file" : input))
+      throw Error(ErrorKind::bad_input, fmt::format("{}: would replace {}, {}; an output never replaces an input", path,
+                                                    path == input ? "the file" : input, what))
           .hint("give the output another name");
   };
   refuse_if(acquisition.path);
   for (const std::string& file : acquisition.files) refuse_if(file);
+  for (const std::string& file : {options.calibration, options.mask_file})
+    if (!file.empty()) refuse_if(file, "which is another input");
 }
 
 std::string scan_label(const std::string& path) {

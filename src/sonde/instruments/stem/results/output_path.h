@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "sonde/instruments/stem/load/load_options.h"
 #include "sonde/instruments/stem/read/acquisition.h"
 
 namespace sonde::stem {
 
 /// Throws Error(bad_input) when `path` is a file that the scan was read from, or lies in a folder that it was read from
-/// (Zarr): results never replace measurements.
-void require_not_input(const std::string& path, const Acquisition& acquisition);
+/// (Zarr), or the calibration or mask that it was loaded with: results never replace measurements.
+void require_not_input(const std::string& path, const Acquisition& acquisition, const LoadOptions& options);
 
 /// What results of a scan are named after: the last part of its path without the ending of its format.
 [[nodiscard]] std::string scan_label(const std::string& path);

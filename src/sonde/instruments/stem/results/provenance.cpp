@@ -29,6 +29,16 @@ constexpr NamedQuantity quantities[] = {{"high_tension_v", &Calibration::high_te
                                         {"detector_step_inv_a", &Calibration::detector_step_inv_a},
                                         {"rotation_rad", &Calibration::rotation_rad}};
 
+constexpr std::pair<StatedBy, const char*> sayers[] = {
+    {StatedBy::file, "file"}, {StatedBy::user, "user"}, {StatedBy::calibration, "calibration"}};
+
+StatedBy said_in(const Value* from) {
+  if (from != nullptr && from->is_text())
+    for (const auto& [who, word] : sayers)
+      if (from->as_text() == word) return who;
+  return StatedBy::file;
+}
+
 std::optional<double> finite_in(const Value* value) {
   if (value == nullptr || !value->is_number() || !std::isfinite(value->as_real())) return std::nullopt;
   return value->as_real();
@@ -44,12 +54,18 @@ const Value& member(const Value& record, std::string_view key, const std::string
 
 }  // namespace
 
+std::string who_says(StatedBy who) {
+  for (const auto& [one, word] : sayers)
+    if (one == who) return word;
+  return "file";
+}
+
 Value calibration_value(const Calibration& calibration) {
   Value all = Value::object();
   for (const auto& [name, quantity] : quantities) {
     if (!(calibration.*quantity)) continue;
     all[name]["value"] = (calibration.*quantity)->value;
-    all[name]["from"] = (calibration.*quantity)->stated_by == StatedBy::user ? "user" : "file";
+    all[name]["from"] = who_says((calibration.*quantity)->stated_by);
   }
   if (calibration.transpose) all["transpose"] = *calibration.transpose;
   if (const auto& ellipse = calibration.ellipse) {
@@ -57,6 +73,11 @@ Value calibration_value(const Calibration& calibration) {
     all["ellipse"]["b"] = ellipse->b;
     all["ellipse"]["theta_rad"] = ellipse->theta;
     all["ellipse"]["radius"] = ellipse->radius;
+    all["ellipse"]["from"] = who_says(ellipse->stated_by);
+  }
+  if (const auto& centre = calibration.centre) {
+    all["centre"]["row_px"] = centre->row;
+    all["centre"]["col_px"] = centre->col;
   }
   if (const auto& origin = calibration.origin) {
     // Means over all frames: the map itself goes into files of Bragg disks.
@@ -76,10 +97,8 @@ Calibration calibration_from(const Value& record) {
   for (const auto& [name, quantity] : quantities) {
     const Value* entry = record.find(name);
     if (entry == nullptr || !entry->is_object()) continue;
-    const Value* from = entry->find("from");
     if (const std::optional<double> value = finite_in(entry->find("value")))
-      calibration.*quantity = Quantity{
-          *value, from != nullptr && from->is_text() && from->as_text() == "user" ? StatedBy::user : StatedBy::file};
+      calibration.*quantity = Quantity{*value, said_in(entry->find("from"))};
   }
   if (const Value* transpose = record.find("transpose"); transpose != nullptr && transpose->is_bool())
     calibration.transpose = transpose->as_bool();
@@ -87,7 +106,7 @@ Calibration calibration_from(const Value& record) {
     const auto a = finite_in(ellipse->find("a")), b = finite_in(ellipse->find("b")),
                theta = finite_in(ellipse->find("theta_rad")), radius = finite_in(ellipse->find("radius"));
     if (a && b && theta && radius && *a > 0 && *b > 0 && *radius > 0)
-      calibration.ellipse = Distortion{*a, *b, *theta, *radius};
+      calibration.ellipse = Distortion{*a, *b, *theta, *radius, said_in(ellipse->find("from"))};
   }
   return calibration;
 }

@@ -17,6 +17,9 @@ namespace sonde::stem {
 /// in everything else.
 [[nodiscard]] Value provenance(const Dataset& dataset);
 
+/// "file", "user" or "calibration": the word of records.
+[[nodiscard]] std::string who_says(StatedBy who);
+
 /// Calibration as data: {"high_tension_v": {"value": 300000, "from": "file"}, ...}; absent values are left out.
 [[nodiscard]] Value calibration_value(const Calibration& calibration);
 /// What such a record says; the origins of frames are not in it. Values of another kind, and those that are not finite,

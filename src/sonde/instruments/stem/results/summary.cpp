@@ -12,16 +12,20 @@
 namespace sonde::stem {
 namespace {
 
+std::string given_text(StatedBy who) {
+  if (who == StatedBy::file) return "";
+  return who == StatedBy::user ? " (given)" : " (calibration file)";
+}
+
 std::string quantity_text(const std::optional<Quantity>& quantity, double factor, const char* unit) {
   if (!quantity) return "";
-  return fmt::format("{:.6g} {}{}", quantity->value * factor, unit,
-                     quantity->stated_by == StatedBy::user ? " (given)" : "");
+  return fmt::format("{:.6g} {}{}", quantity->value * factor, unit, given_text(quantity->stated_by));
 }
 
 std::string ellipse_text(const std::optional<Distortion>& ellipse) {
   if (!ellipse) return "";
-  return fmt::format("ellipse {:.4g} : {:.4g} at {:.1f} degrees", ellipse->a, ellipse->b,
-                     ellipse->theta * 180 / std::numbers::pi);
+  return fmt::format("ellipse {:.4g} : {:.4g} at {:.1f} degrees{}", ellipse->a, ellipse->b,
+                     ellipse->theta * 180 / std::numbers::pi, given_text(ellipse->stated_by));
 }
 
 std::string calibration_text(const Calibration& calibration) {

@@ -73,7 +73,7 @@ LoadPreview checked(const BraggCommandOptions& options, Run& run) {
   LoadPreview preview = preview_input(options.input, options.load, run);
   if (!options.bragg.vacuum().empty()) (void)preview_input(options.bragg.vacuum(), options.load, run);
   for (const std::string& file : {options.output, options.png})
-    if (!file.empty()) require_not_input(file, preview.acquisition);
+    if (!file.empty()) require_not_input(file, preview.acquisition, options.load);
   return preview;
 }
 

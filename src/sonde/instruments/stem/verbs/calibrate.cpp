@@ -28,7 +28,7 @@ struct CalibrateCommandOptions {
                {.help = "draw the profile with its rings and the lines", .metavar = "FILE.png|.pdf|.svg"});
     calibrate.describe(fields);
     load.layout = LayoutChoice::file;  // the mean pattern is enough
-    load.describe_without({"layout", "dtype", "bin_mode", "rotation", "scan_step"}, fields);
+    load.describe_without({"layout", "dtype", "bin_mode", "rotation", "scan_step", "calibration"}, fields);
   }
 };
 
@@ -43,7 +43,7 @@ void run_calibrate(const CalibrateCommandOptions& options, Run& run) {
   }
   const LoadPreview preview = preview_input(options.input, options.load, run);
   for (const std::string& file : {options.output, options.plot})
-    if (!file.empty()) require_not_input(file, preview.acquisition);
+    if (!file.empty()) require_not_input(file, preview.acquisition, options.load);
   if (run.dry_run()) {
     run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
     run.show_memory(preview.estimate.memory(), run.budget());

@@ -41,7 +41,8 @@ struct CountCommandOptions {
                {.help = "draw the values of the sampled frames with the thresholds", .metavar = "FILE.png|.pdf|.svg"});
     count.describe(fields);
     load.layout = LayoutChoice::file;  // frames are read twice, and none is held
-    load.describe_without({"layout", "dtype", "bin_mode", "rotation", "det_bin", "edge", "scan_bin"}, fields);
+    load.describe_without({"layout", "dtype", "bin_mode", "rotation", "calibration", "det_bin", "edge", "scan_bin"},
+                          fields);
   }
 };
 
@@ -57,7 +58,7 @@ LoadPreview checked(const CountCommandOptions& options, Run& run) {
   options.count.check();
   LoadPreview preview = preview_input(options.input, options.load, run);
   for (const std::string& file : {options.output, options.png, options.plot})
-    if (!file.empty()) require_not_input(file, preview.acquisition);
+    if (!file.empty()) require_not_input(file, preview.acquisition, options.load);
   return preview;
 }
 

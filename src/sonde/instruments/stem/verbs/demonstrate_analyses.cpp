@@ -157,7 +157,7 @@ void demonstrate_strain(const Demonstration& demo, Run& run) {
   simulation.rotation = 30;
   simulate_scan(simulation, "simulate a crystal with a strained layer", demo, run);
   demo.step("find its disks, and map strain with its errors");
-  const BraggVectors disks = disks_of(simulation.output, {}, run);
+  const BraggVectors disks = disks_of(simulation.output, "", {}, run);
   auto strain = run.report().phase("strain");
   StrainOptions options;
   options.reference_region = "0,48,0,28";  // before the interface

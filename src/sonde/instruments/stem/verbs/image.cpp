@@ -145,7 +145,7 @@ void keep_images(const Dataset& dataset, const DetectorGeometry& geometry, const
           folder ? (fs::path(job.options.output) / (job.names[static_cast<std::size_t>(scan)][i] + ".tif")).string()
                  : job.options.output;
       if (folder) make_folders(job.options.output);
-      require_not_input(file, dataset.acquisition());
+      require_not_input(file, dataset.acquisition(), dataset.options());
       save_detector_image(file, dataset, image, geometry, job.detectors.centre_method, job.picture,
                           record_of(dataset, image, job, geometry, centre, scan));
       entry["file"] = file;

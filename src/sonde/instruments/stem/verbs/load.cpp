@@ -154,7 +154,7 @@ void load_one(const std::string& path, const std::string& output, const LoadComm
                         name(pixel.reason), pixel.sum, pixel.neighbour_max));
   report_load(run, dataset);
   if (output.empty() && !run.gives_arrays()) return;
-  if (!output.empty()) require_not_input(output, dataset.acquisition());
+  if (!output.empty()) require_not_input(output, dataset.acquisition(), dataset.options());
   run.give(summary_of(dataset, centre), output);
   if (!output.empty()) run.say("wrote     " + output);
 }

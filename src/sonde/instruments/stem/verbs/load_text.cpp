@@ -24,14 +24,16 @@ void say_result(const Run& run, const Dataset& dataset) {
   for (const std::string& line : result_lines(dataset)) run.say(line);
 }
 
+void report_choice(Run& run, const Choice<std::string>& choice) {
+  const std::size_t colon = choice.value.find(": ");
+  const std::string what = colon == std::string::npos ? "note" : choice.value.substr(0, colon);
+  const std::string value = colon == std::string::npos ? choice.value : choice.value.substr(colon + 2);
+  run.report().add_choice(what, Value(value), choice.because);
+  run.say(fmt::format("{:<24} {} ({})", what, value, choice.because));
+}
+
 void report_load(Run& run, const Dataset& dataset) {
-  for (const auto& choice : dataset.choices()) {
-    const std::size_t colon = choice.value.find(": ");
-    const std::string what = colon == std::string::npos ? "note" : choice.value.substr(0, colon);
-    const std::string value = colon == std::string::npos ? choice.value : choice.value.substr(colon + 2);
-    run.report().add_choice(what, Value(value), choice.because);
-    run.say(fmt::format("{:<24} {} ({})", what, value, choice.because));
-  }
+  for (const auto& choice : dataset.choices()) report_choice(run, choice);
   const StageSeconds& s = dataset.seconds();
   const Shape shape = dataset.shape();
   const double stored = static_cast<double>(dataset.stored_bytes());

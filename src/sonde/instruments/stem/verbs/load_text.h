@@ -15,6 +15,9 @@ void say_acquisition(const Run& run, const Acquisition& acquisition);
 /// Scan, detector, calibration and what the load gave: the first lines of a command that loads a scan.
 void say_result(const Run& run, const Dataset& dataset);
 
+/// Records a choice "what: value" with its reason, and says it.
+void report_choice(Run& run, const Choice<std::string>& choice);
+
 /// Records the stages of the load as phases of the report, its choices, and says them; goes behind say_result().
 void report_load(Run& run, const Dataset& dataset);
 

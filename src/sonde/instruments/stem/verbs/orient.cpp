@@ -17,7 +17,7 @@ namespace {
 
 struct OrientCommandOptions {
   std::string input;
-  std::string output, png, ang;
+  std::string output, calibration, png, ang;
   OrientOptions orient;
   void describe(Fields& fields) {
     fields.positional("input", input,
@@ -27,6 +27,7 @@ struct OrientCommandOptions {
     fields.add("png", png,
                {.help = "draw directions of the beam in colours, grains, and reliability", .metavar = "FILE.png"});
     fields.add("ang", ang, {.help = "write Euler angles for other programs", .metavar = "FILE.ang"});
+    describe_calibration(calibration, fields);
     orient.describe(fields);
   }
 };
@@ -46,8 +47,9 @@ void run_orient(const OrientCommandOptions& options, Run& run) {
   check_outputs(options, run);
   run.require_room_for(options.orient.crystal);
   const Crystal crystal = read_crystal(options.orient.crystal);
-  if (run.dry_run() && is_scan(options.input, run)) return plan_scan_disks(options.input, run);
-  const BraggVectors vectors = disks_of(options.input, std::array{options.output, options.png, options.ang}, run);
+  if (run.dry_run() && is_scan(options.input, run)) return plan_scan_disks(options.input, options.calibration, run);
+  const BraggVectors vectors =
+      disks_of(options.input, options.calibration, std::array{options.output, options.png, options.ang}, run);
   if (run.dry_run()) return;
   auto phase = run.report().phase("orientations");
   const OrientResult result = make_orient(vectors, crystal, options.orient, run.host_budget());

@@ -40,7 +40,7 @@ void run_radial(const RadialCommandOptions& options, Run& run) {
   (void)radial_scale(preview.acquisition.path, options.radial.used(preview.acquisition.calibration),
                      preview.estimate.det_bin, options.radial.unit);
   for (const std::string& file : {options.output, options.plot})
-    if (!file.empty()) require_not_input(file, preview.acquisition);
+    if (!file.empty()) require_not_input(file, preview.acquisition, options.load);
   if (run.dry_run()) {
     run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
     MemoryPlan plan = preview.estimate.memory();

@@ -9,6 +9,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
 #include "sonde/engine/base/setting.h"
+#include "sonde/instruments/stem/load/calibration_file.h"
 #include "sonde/instruments/stem/load/given_calibration.h"
 #include "sonde/instruments/stem/load/visit_frames.h"
 #include "sonde/instruments/stem/phase/centres.h"
@@ -75,7 +76,9 @@ PhaseOptions oriented(PhaseOptions options, const Calibration& calibration, Run&
   if (orientation.stated)
     run.report().add_choice(
         "rotation", Value(orientation.options.rotation),
-        fmt::format("degrees, stated by the file; {} finds it in the data", setting("skip_calibration", "rotation")));
+        fmt::format("degrees, stated by the {}; {} finds it in the data",
+                    calibration.rotation_rad->stated_by == StatedBy::calibration ? "calibration file" : "file",
+                    setting("skip_calibration", "rotation")));
   return std::move(orientation.options);
 }
 
@@ -86,10 +89,13 @@ Measured measured_scan(const std::string& input, const PhaseOptions& options, co
   say_result(run, dataset);
   report_load(run, dataset);
   const Calibration calibration = options.used(dataset.calibration());
-  return {.centres = std::move(scan.centres),
-          .reference = reference_centres(options, load, run),
-          .scale = phase_scale(dataset.acquisition().path, calibration, dataset.det_bin(), dataset.scan_bin(), options),
-          .options = oriented(options, calibration, run)};
+  Measured measured{
+      .centres = std::move(scan.centres),
+      .reference = reference_centres(options, load, run),
+      .scale = phase_scale(dataset.acquisition().path, calibration, dataset.det_bin(), dataset.scan_bin(), options),
+      .options = oriented(options, calibration, run)};
+  measured.scale.frame = calibration_frame(dataset.acquisition(), dataset.options());
+  return measured;
 }
 
 /// Refuses what can be refused before a frame is read; on a dry run what the scan will need is reported.
@@ -101,7 +107,7 @@ LoadPreview check_scan(const std::string& input, const PhaseOptions& options, co
   if (const std::string reference = options.reference(); !reference.empty() && !is_stored(reference, run))
     (void)preview_input(reference, load, run);
   for (const std::string& file : outputs)
-    if (!file.empty()) require_not_input(file, preview.acquisition);
+    if (!file.empty()) require_not_input(file, preview.acquisition, load);
   if (!run.dry_run()) return preview;
   run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
   MemoryPlan plan = preview.estimate.memory();
@@ -115,7 +121,7 @@ LoadPreview check_scan(const std::string& input, const PhaseOptions& options, co
 /// Settings that say how centres of mass are measured do nothing to those of a file.
 void refuse_measuring(const std::string& input, LoadOptions load, const Run& run) {
   Fields fields;
-  load.describe_without({"voltage", "camera_length", "scan_step", "rotation"}, fields);
+  load.describe_without({"voltage", "camera_length", "scan_step", "rotation", "calibration"}, fields);
   std::vector<std::string> keys = {"min_counts", "threshold"};
   for (const Field& field : fields.all()) keys.push_back(field.key);
   for (const std::string& key : keys)
@@ -137,14 +143,30 @@ PhaseOptions with_settings_of(const StoredCentres& stored, PhaseOptions options,
   return options;
 }
 
+/// What the file says, with what the caller gives. Files that were made without a frame belong to no detector that is
+/// known.
+Calibration calibration_of_centres(const std::string& input, const StoredCentres& stored, const LoadOptions& load,
+                                   Run& run) {
+  if (!load.calibration.empty() && !stored.scale.frame)
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{}: does not say which detector its centres of mass belong to, which {} needs", input,
+                            setting("calibration")))
+        .hint("give the scan, or make the file anew");
+  ChosenCalibration chosen =
+      with_given(stored.calibration, input, stored.scale.frame.value_or(CalibrationFrame{}), load, run.host_budget());
+  for (const Choice<std::string>& choice : chosen.choices) report_choice(run, choice);
+  return std::move(chosen.calibration);
+}
+
 Measured stored_measurement(const std::string& input, const PhaseOptions& asked, const LoadOptions& load, Run& run) {
   refuse_measuring(input, load, run);
   StoredCentres stored = read_centres(input, run.host_budget());
   const PhaseOptions options = with_settings_of(stored, asked, run);
-  const Calibration calibration = options.used(with_given(stored.calibration, load));
+  const Calibration calibration = options.used(calibration_of_centres(input, stored, load, run));
   Measured measured{.centres = std::move(stored.centres),
                     .scale = phase_scale(input, calibration, stored.scale.det_bin, stored.scale.scan_bin, options),
                     .options = oriented(options, calibration, run)};
+  measured.scale.frame = stored.scale.frame;
   // The surface that a reference scan gave is in the file, the scan itself may be gone.
   if (!options.reference().empty() && !run.given("fit"))
     measured.reference = std::move(stored.origin);

@@ -14,17 +14,19 @@
 namespace sonde::stem {
 namespace {
 
-LoadOptions scan_options() {
+LoadOptions scan_options(const std::string& calibration) {
   LoadOptions load;
+  load.calibration = calibration;
   load.layout = LayoutChoice::file;
   return load;
 }
 
-BraggVectors disks_of_scan(const std::string& input, std::span<const std::string> outputs, Run& run) {
-  const LoadPreview preview = preview_input(input, scan_options(), run);
+BraggVectors disks_of_scan(const std::string& input, const LoadOptions& load, std::span<const std::string> outputs,
+                           Run& run) {
+  const LoadPreview preview = preview_input(input, load, run);
   for (const std::string& file : outputs)
-    if (!file.empty()) require_not_input(file, preview.acquisition);
-  const Dataset dataset = load_input(input, scan_options(), run);
+    if (!file.empty()) require_not_input(file, preview.acquisition, load);
+  const Dataset dataset = load_input(input, load, run);
   say_result(run, dataset);
   report_load(run, dataset);
   auto phase = run.report().phase("Bragg disks");
@@ -38,12 +40,24 @@ BraggVectors disks_of_scan(const std::string& input, std::span<const std::string
   return std::move(bragg.vectors);
 }
 
-BraggVectors disks_of_file(const std::string& input, Run& run) {
+BraggVectors disks_of_file(const std::string& input, const std::string& calibration,
+                           std::span<const std::string> outputs, Run& run) {
+  Acquisition disks;
+  disks.path = input;
+  for (const std::string& file : outputs)
+    if (!file.empty()) require_not_input(file, disks, scan_options(calibration));
   run.require_room_for(input);
   BraggVectors vectors = read_bragg_vectors(input);
   run.report().add_choice("disks", Value(vectors.disks()),
                           fmt::format("{} x {} positions, {:.1f} disks each", vectors.scan_rows, vectors.scan_cols,
                                       static_cast<double>(vectors.disks()) / static_cast<double>(vectors.positions())));
+  if (calibration.empty()) return vectors;
+  run.require_room_for(calibration);
+  ChosenBraggCalibration chosen = with_calibration_file(
+      std::move(vectors.calibration), {vectors.rows, vectors.cols, vectors.scan_rows, vectors.scan_cols}, input,
+      calibration, run.host_budget());
+  vectors.calibration = std::move(chosen.calibration);
+  for (const Choice<std::string>& choice : chosen.choices) report_choice(run, choice);
   return vectors;
 }
 
@@ -51,8 +65,16 @@ BraggVectors disks_of_file(const std::string& input, Run& run) {
 
 bool is_scan(const std::string& input, const Run& run) { return run.array(input) != nullptr || !is_bragg_file(input); }
 
-void plan_scan_disks(const std::string& input, Run& run) {
-  const LoadPreview preview = preview_input(input, scan_options(), run);
+void describe_calibration(std::string& calibration, Fields& fields) {
+  fields.add(
+      "calibration", calibration,
+      {.help = "use the pixel size, ellipse, rotation and origins of this file in place of those of the input: a "
+               "result of sonde stem calibrate, com or phase, or a scan that states them (EMD)",
+       .metavar = "FILE"});
+}
+
+void plan_scan_disks(const std::string& input, const std::string& calibration, Run& run) {
+  const LoadPreview preview = preview_input(input, scan_options(calibration), run);
   run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
   run.report().add_choice("disks", Value("found first"), "with the defaults of `sonde stem bragg`");
   MemoryPlan plan = preview.estimate.memory();
@@ -63,8 +85,10 @@ void plan_scan_disks(const std::string& input, Run& run) {
   run.show_memory(plan, run.budget());
 }
 
-BraggVectors disks_of(const std::string& input, std::span<const std::string> outputs, Run& run) {
-  return is_scan(input, run) ? disks_of_scan(input, outputs, run) : disks_of_file(input, run);
+BraggVectors disks_of(const std::string& input, const std::string& calibration, std::span<const std::string> outputs,
+                      Run& run) {
+  return is_scan(input, run) ? disks_of_scan(input, scan_options(calibration), outputs, run)
+                             : disks_of_file(input, calibration, outputs, run);
 }
 
 }  // namespace sonde::stem

@@ -12,11 +12,17 @@ namespace sonde::stem {
 /// Whether an input is a scan, in which disks have to be found, and not a file of Bragg disks.
 [[nodiscard]] bool is_scan(const std::string& input, const Run& run);
 
+/// What verbs whose input is a scan or the file of its disks ask beside it: a file whose calibration comes before what
+/// either states.
+void describe_calibration(std::string& calibration, Fields& fields);
+
 /// Reports what finding the disks of a scan will need: frames are read twice, and none is held.
-void plan_scan_disks(const std::string& input, Run& run);
+void plan_scan_disks(const std::string& input, const std::string& calibration, Run& run);
 
 /// The Bragg disks of an input: of a file of them, or found in a scan with the defaults of `sonde stem bragg`, which
-/// are reported. Throws Error(usage) for an output that is a part of the scan, and what reading and finding throw.
-[[nodiscard]] BraggVectors disks_of(const std::string& input, std::span<const std::string> outputs, Run& run);
+/// are reported; with the steps of the file `calibration`, if there is one. Throws Error(usage) for an output that is a
+/// part of the scan, and what reading and finding throw.
+[[nodiscard]] BraggVectors disks_of(const std::string& input, const std::string& calibration,
+                                    std::span<const std::string> outputs, Run& run);
 
 }  // namespace sonde::stem

@@ -20,7 +20,7 @@ namespace {
 
 struct StrainCommandOptions {
   std::string input;
-  std::string output, plot;
+  std::string output, calibration, plot;
   StrainOptions strain;
   void describe(Fields& fields) {
     fields.positional("input", input,
@@ -28,6 +28,7 @@ struct StrainCommandOptions {
     fields.add("output", output,
                {.help = "write strain and lattice to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
     fields.add("plot", plot, {.help = "draw the maps of strain into this picture", .metavar = "FILE.png"});
+    describe_calibration(calibration, fields);
     strain.describe(fields);
   }
 };
@@ -43,8 +44,9 @@ void check(const StrainCommandOptions& options, Run& run) {
 
 void run_strain(const StrainCommandOptions& options, Run& run) {
   check(options, run);
-  if (run.dry_run() && is_scan(options.input, run)) return plan_scan_disks(options.input, run);
-  const BraggVectors vectors = disks_of(options.input, std::array{options.output, options.plot}, run);
+  if (run.dry_run() && is_scan(options.input, run)) return plan_scan_disks(options.input, options.calibration, run);
+  const BraggVectors vectors =
+      disks_of(options.input, options.calibration, std::array{options.output, options.plot}, run);
   if (run.dry_run()) return;
   auto phase = run.report().phase("strain");
   const StrainResult result = make_strain(vectors, options.strain, run.host_budget());

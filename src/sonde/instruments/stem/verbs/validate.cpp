@@ -21,7 +21,7 @@ struct ValidateOptions {
     // The others change what a load makes of a scan, not whether it can be read.
     load.describe_without(
         {"scan_flip", "transpose_detector", "ignore_mask", "sentinel", "raw_big_endian", "voltage", "camera_length",
-         "scan_step", "rotation", "bin_mode", "edge", "dtype", "layout", "hot_pixels", "on_error"},
+         "scan_step", "rotation", "calibration", "bin_mode", "edge", "dtype", "layout", "hot_pixels", "on_error"},
         fields);
   }
 };
