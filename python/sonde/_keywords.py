@@ -32,6 +32,7 @@ class LoadKeywords(TypedDict, total=False):
     raw_offset: SupportsIndex | str | None
     raw_gap: SupportsIndex | str | None
     preset: Text | None
+    calibration: Text | None
     voltage: SupportsFloat | None
     camera_length: SupportsFloat | None
     scan_step: SupportsFloat | None
@@ -72,6 +73,7 @@ class FolderKeywords(TypedDict, total=False):
     raw_offset: SupportsIndex | str | None
     raw_gap: SupportsIndex | str | None
     preset: Text | None
+    calibration: Text | None
     voltage: SupportsFloat | None
     camera_length: SupportsFloat | None
     scan_step: SupportsFloat | None
@@ -107,6 +109,7 @@ class ArinaKeywords(TypedDict, total=False):
     raw_offset: SupportsIndex | str | None
     raw_gap: SupportsIndex | str | None
     preset: Text | None
+    calibration: Text | None
     voltage: SupportsFloat | None
     camera_length: SupportsFloat | None
     scan_step: SupportsFloat | None
@@ -143,6 +146,7 @@ class ArinaFolderKeywords(TypedDict, total=False):
     raw_offset: SupportsIndex | str | None
     raw_gap: SupportsIndex | str | None
     preset: Text | None
+    calibration: Text | None
     voltage: SupportsFloat | None
     camera_length: SupportsFloat | None
     scan_step: SupportsFloat | None

@@ -113,7 +113,7 @@ py::array save_image(Scan& scan, const std::string& path, const py::dict& keywor
   const Scan::Use use = scan.call();
   const stem::Dataset& dataset = scan.dataset();
   return to_numpy(Work(progress, scan.files()).run([&] {
-    stem::require_not_input(path, dataset.acquisition());
+    stem::require_not_input(path, dataset.acquisition(), dataset.options());
     stem::require_image_name(path);
     std::optional<stem::Centre> found;
     const stem::DetectorGeometry geometry = stem::detector_geometry(dataset, call.detectors, found);

@@ -17,8 +17,8 @@ def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None =
          transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
          ignore_mask: bool | None = None, sentinel: SupportsIndex | None = None, dataset: Text | None = None,
          raw_shape: Text | None = None, raw_dtype: Text | None = None, raw_offset: SupportsIndex | str | None = None,
-         raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
-         camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
+         raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, calibration: Text | None = None,
+         voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
          rotation: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
          edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
          dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
@@ -61,6 +61,8 @@ def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None =
         bytes after every frame of a raw file
     preset : str (empad), default ''
         known raw layout
+    calibration : str (FILE), default ''
+        use the pixel size, ellipse, centre, rotation and origins of this file in place of those of the scan: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
     voltage : float in kV, default unset
         accelerating voltage (at least 1, at most 3000)
     camera_length : float in m, default unset
@@ -101,10 +103,10 @@ def info(input: Text, *, metadata: bool | None = None, scan_shape: Text | None =
     return _run("stem info", input, metadata=metadata, scan_shape=scan_shape, transpose_scan=transpose_scan,
                 transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
                 ignore_mask=ignore_mask, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype,
-                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,
-                scan_step=scan_step, rotation=rotation, det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin,
-                scan_region=scan_region, dtype=dtype, layout=layout, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, copy=copy, progress=progress)
+                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, calibration=calibration, voltage=voltage,
+                camera_length=camera_length, scan_step=scan_step, rotation=rotation, det_bin=det_bin, bin_mode=bin_mode,
+                edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype, layout=layout, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
@@ -191,8 +193,8 @@ def load(*input: Text, output: Text | None = None,
          ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
          dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
          raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
-         raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
-         camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
+         raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, calibration: Text | None = None,
+         voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
          rotation: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
          edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
          dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
@@ -250,6 +252,8 @@ def load(*input: Text, output: Text | None = None,
         bytes after every frame of a raw file
     preset : str (empad), default ''
         known raw layout
+    calibration : str (FILE), default ''
+        use the pixel size, ellipse, centre, rotation and origins of this file in place of those of the scan: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
     voltage : float in kV, default unset
         accelerating voltage (at least 1, at most 3000)
     camera_length : float in m, default unset
@@ -305,9 +309,9 @@ def load(*input: Text, output: Text | None = None,
                 transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
                 drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset,
                 raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap,
-                preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation,
-                det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
-                layout=layout, hot_pixels=hot_pixels, on_error=on_error, pattern=pattern, recursive=recursive,
+                preset=preset, calibration=calibration, voltage=voltage, camera_length=camera_length, scan_step=scan_step,
+                rotation=rotation, det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region,
+                dtype=dtype, layout=layout, hot_pixels=hot_pixels, on_error=on_error, pattern=pattern, recursive=recursive,
                 max_files=max_files, series_shape=series_shape, live=live, device=device, memory=memory, threads=threads,
                 report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
@@ -324,10 +328,11 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
           ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
           dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
           raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
-          raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
-          camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
-          rotation: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
-          edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+          raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, calibration: Text | None = None,
+          voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None,
+          scan_step: SupportsFloat | None = None, rotation: SupportsFloat | None = None, det_bin: Text | None = None,
+          bin_mode: Literal["sum", "mean"] | None = None, edge: Literal["keep", "drop"] | None = None,
+          scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
           dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
           layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
           hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
@@ -431,6 +436,8 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
         bytes after every frame of a raw file
     preset : str (empad), default ''
         known raw layout
+    calibration : str (FILE), default ''
+        use the pixel size, ellipse, centre, rotation and origins of this file in place of those of the scan: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
     voltage : float in kV, default unset
         accelerating voltage (at least 1, at most 3000)
     camera_length : float in m, default unset
@@ -488,9 +495,9 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
                 transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
                 drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset,
                 raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap,
-                preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation,
-                det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
-                layout=layout, hot_pixels=hot_pixels, on_error=on_error, pattern=pattern, recursive=recursive,
+                preset=preset, calibration=calibration, voltage=voltage, camera_length=camera_length, scan_step=scan_step,
+                rotation=rotation, det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region,
+                dtype=dtype, layout=layout, hot_pixels=hot_pixels, on_error=on_error, pattern=pattern, recursive=recursive,
                 max_files=max_files, series_shape=series_shape, live=live, device=device, memory=memory, threads=threads,
                 report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
@@ -507,9 +514,9 @@ def com(input: Text, *, output: Text | None = None, png: Text | None = None, fit
         ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
         dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
         raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
-        raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
-        camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, det_bin: Text | None = None,
-        bin_mode: Literal["sum", "mean"] | None = None, edge: Literal["keep", "drop"] | None = None,
+        raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, calibration: Text | None = None,
+        voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
+        det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None, edge: Literal["keep", "drop"] | None = None,
         scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
         hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
         on_error: Literal["fail", "zero"] | None = None, live: SupportsIndex | None = None, device: Text | None = None,
@@ -586,6 +593,8 @@ def com(input: Text, *, output: Text | None = None, png: Text | None = None, fit
         bytes after every frame of a raw file
     preset : str (empad), default ''
         known raw layout
+    calibration : str (FILE), default ''
+        use the pixel size, ellipse, centre, rotation and origins of this file in place of those of the scan: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
     voltage : float in kV, default unset
         accelerating voltage (at least 1, at most 3000)
     camera_length : float in m, default unset
@@ -629,8 +638,8 @@ def com(input: Text, *, output: Text | None = None, png: Text | None = None, fit
                 transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
                 drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset,
                 raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap,
-                preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, det_bin=det_bin,
-                bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, hot_pixels=hot_pixels,
+                preset=preset, calibration=calibration, voltage=voltage, camera_length=camera_length, scan_step=scan_step,
+                det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, hot_pixels=hot_pixels,
                 on_error=on_error, live=live, device=device, memory=memory, threads=threads, report=report, config=config,
                 dry_run=dry_run, copy=copy, progress=progress)
 
@@ -651,10 +660,10 @@ def phase(input: Text, *, output: Text | None = None, png: Text | None = None, f
           drop_extra: bool | None = None, ignore_mask: bool | None = None, mask_file: Text | None = None,
           sentinel: SupportsIndex | None = None, dataset: Text | None = None, raw_shape: Text | None = None,
           raw_dtype: Text | None = None, raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
-          raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
-          camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, det_bin: Text | None = None,
-          bin_mode: Literal["sum", "mean"] | None = None, edge: Literal["keep", "drop"] | None = None,
-          scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+          raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, calibration: Text | None = None,
+          voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None,
+          scan_step: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
+          edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
           hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
           on_error: Literal["fail", "zero"] | None = None, live: SupportsIndex | None = None, device: Text | None = None,
           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
@@ -755,6 +764,8 @@ def phase(input: Text, *, output: Text | None = None, png: Text | None = None, f
         bytes after every frame of a raw file
     preset : str (empad), default ''
         known raw layout
+    calibration : str (FILE), default ''
+        use the pixel size, ellipse, centre, rotation and origins of this file in place of those of the scan: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
     voltage : float in kV, default unset
         accelerating voltage (at least 1, at most 3000)
     camera_length : float in m, default unset
@@ -800,10 +811,10 @@ def phase(input: Text, *, output: Text | None = None, png: Text | None = None, f
                 scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
                 allow_incomplete=allow_incomplete, drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file,
                 sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian,
-                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,
-                scan_step=scan_step, det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region,
-                hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, copy=copy, progress=progress)
+                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, calibration=calibration, voltage=voltage,
+                camera_length=camera_length, scan_step=scan_step, det_bin=det_bin, bin_mode=bin_mode, edge=edge,
+                scan_bin=scan_bin, scan_region=scan_region, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device,
+                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
@@ -944,9 +955,9 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
            ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
            dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
            raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
-           raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
-           camera_length: SupportsFloat | None = None, det_bin: Text | None = None, edge: Literal["keep", "drop"] | None = None,
-           scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+           raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, calibration: Text | None = None,
+           voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None, det_bin: Text | None = None,
+           edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
            hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
            on_error: Literal["fail", "zero"] | None = None, live: SupportsIndex | None = None, device: Text | None = None,
            memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
@@ -987,7 +998,7 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
     ellipse : str (A,B,DEGREES), default ''
         shape of a ring on the detector: semi-axes (their ratio counts) and the angle of the first one from the columns toward the rows; else as the file states it
     skip_calibration : str (STEP,...), default ''
-        steps of the calibration in the file that are not applied: ellipse, pixel
+        steps of the calibration in the file that are not applied: origin, ellipse, pixel
     split : {'none', 'bbox', 'full'}, default 'full'
         how a pixel on an edge is shared: none: its centre decides; bbox: by the radii of its corners; full: by area
     scan_shape : str (ROWS,COLS|auto), default 'auto'
@@ -1022,6 +1033,8 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
         bytes after every frame of a raw file
     preset : str (empad), default ''
         known raw layout
+    calibration : str (FILE), default ''
+        use the pixel size, ellipse, centre, rotation and origins of this file in place of those of the scan: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
     voltage : float in kV, default unset
         accelerating voltage (at least 1, at most 3000)
     camera_length : float in m, default unset
@@ -1060,10 +1073,10 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
                 scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
                 allow_incomplete=allow_incomplete, drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file,
                 sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian,
-                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,
-                det_bin=det_bin, edge=edge, scan_bin=scan_bin, scan_region=scan_region, hot_pixels=hot_pixels, on_error=on_error,
-                live=live, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
-                copy=copy, progress=progress)
+                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, calibration=calibration, voltage=voltage,
+                camera_length=camera_length, det_bin=det_bin, edge=edge, scan_bin=scan_bin, scan_region=scan_region,
+                hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory, threads=threads, report=report,
+                config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
@@ -1083,9 +1096,10 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
           ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
           dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
           raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
-          raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
-          camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, det_bin: Text | None = None,
-          edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+          raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, calibration: Text | None = None,
+          voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None,
+          scan_step: SupportsFloat | None = None, det_bin: Text | None = None, edge: Literal["keep", "drop"] | None = None,
+          scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
           hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
           on_error: Literal["fail", "zero"] | None = None, live: SupportsIndex | None = None, device: Text | None = None,
           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
@@ -1188,6 +1202,8 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
         bytes after every frame of a raw file
     preset : str (empad), default ''
         known raw layout
+    calibration : str (FILE), default ''
+        use the pixel size, ellipse, centre, rotation and origins of this file in place of those of the scan: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
     voltage : float in kV, default unset
         accelerating voltage (at least 1, at most 3000)
     camera_length : float in m, default unset
@@ -1232,13 +1248,14 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
                 transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
                 ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape,
                 raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap, preset=preset,
-                voltage=voltage, camera_length=camera_length, scan_step=scan_step, det_bin=det_bin, edge=edge, scan_bin=scan_bin,
-                scan_region=scan_region, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
+                calibration=calibration, voltage=voltage, camera_length=camera_length, scan_step=scan_step, det_bin=det_bin,
+                edge=edge, scan_bin=scan_bin, scan_region=scan_region, hot_pixels=hot_pixels, on_error=on_error, live=live,
+                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, copy=copy,
+                progress=progress)
 
 
 @checked
-def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
+def strain(input: Text, *, output: Text | None = None, plot: Text | None = None, calibration: Text | None = None,
            origin: Literal["auto", "nearest", "brightest"] | None = None,
            origin_fit: Literal["none", "constant", "plane", "parabola"] | None = None, basis: Text | None = None,
            max_peak_spacing: SupportsFloat | None = None, min_num_peaks: SupportsIndex | None = None,
@@ -1270,6 +1287,8 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
         write strain and lattice to this file
     plot : str (FILE.png), default ''
         draw the maps of strain into this picture
+    calibration : str (FILE), default ''
+        use the pixel size, ellipse, rotation and origins of this file in place of those of the input: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
     origin : {'auto', 'nearest', 'brightest'}, default 'auto'
         direct disk of each pattern: that nearest the mean place of all disks, or the brightest one; auto: the origin in the file's calibration, else nearest
     origin_fit : {'none', 'constant', 'plane', 'parabola'}, default 'plane'
@@ -1313,8 +1332,8 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem strain", input, output=output, plot=plot, origin=origin, origin_fit=origin_fit, basis=basis,
-                max_peak_spacing=max_peak_spacing, min_num_peaks=min_num_peaks, weights=weights, robust=robust,
+    return _run("stem strain", input, output=output, plot=plot, calibration=calibration, origin=origin, origin_fit=origin_fit,
+                basis=basis, max_peak_spacing=max_peak_spacing, min_num_peaks=min_num_peaks, weights=weights, robust=robust,
                 reference=reference, reference_region=reference_region, measure=measure, rotation=rotation, transpose=transpose,
                 skip_calibration=skip_calibration, live=live, device=device, memory=memory, threads=threads, report=report,
                 config=config, dry_run=dry_run, copy=copy, progress=progress)
@@ -1496,8 +1515,8 @@ def crystal(input: Text, *, output: Text | None = None, plot: Text | None = None
 
 @checked
 def orient(input: Text, *, output: Text | None = None, png: Text | None = None, ang: Text | None = None,
-           crystal: Text | None = None, voltage: SupportsFloat | None = None, q_pixel: SupportsFloat | None = None,
-           origin: Literal["auto", "nearest", "brightest"] | None = None,
+           calibration: Text | None = None, crystal: Text | None = None, voltage: SupportsFloat | None = None,
+           q_pixel: SupportsFloat | None = None, origin: Literal["auto", "nearest", "brightest"] | None = None,
            origin_fit: Literal["none", "mean", "plane", "parabola"] | None = None, skip_calibration: Text | None = None,
            k_max: SupportsFloat | None = None, angle_step_zone_axis: SupportsFloat | None = None,
            angle_step_in_plane: SupportsFloat | None = None, sigma_excitation_error: SupportsFloat | None = None,
@@ -1531,6 +1550,8 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
         draw directions of the beam in colours, grains, and reliability
     ang : str (FILE.ang), default ''
         write Euler angles for other programs
+    calibration : str (FILE), default ''
+        use the pixel size, ellipse, rotation and origins of this file in place of those of the input: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
     crystal : str (FILE.cif), default ''
         the crystal structure
     voltage : float in kV, default unset
@@ -1586,8 +1607,8 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem orient", input, output=output, png=png, ang=ang, crystal=crystal, voltage=voltage, q_pixel=q_pixel,
-                origin=origin, origin_fit=origin_fit, skip_calibration=skip_calibration, k_max=k_max,
+    return _run("stem orient", input, output=output, png=png, ang=ang, calibration=calibration, crystal=crystal, voltage=voltage,
+                q_pixel=q_pixel, origin=origin, origin_fit=origin_fit, skip_calibration=skip_calibration, k_max=k_max,
                 angle_step_zone_axis=angle_step_zone_axis, angle_step_in_plane=angle_step_in_plane,
                 sigma_excitation_error=sigma_excitation_error, corr_kernel_size=corr_kernel_size, tol_distance=tol_distance,
                 power_radial=power_radial, power_intensity=power_intensity, matches=matches, min_number_peaks=min_number_peaks,
@@ -1798,10 +1819,11 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
             ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
             dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
             raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
-            raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
-            camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None,
-            rotation: SupportsFloat | None = None, det_bin: Text | None = None, bin_mode: Literal["sum", "mean"] | None = None,
-            edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+            raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, calibration: Text | None = None,
+            voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None,
+            scan_step: SupportsFloat | None = None, rotation: SupportsFloat | None = None, det_bin: Text | None = None,
+            bin_mode: Literal["sum", "mean"] | None = None, edge: Literal["keep", "drop"] | None = None,
+            scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
             dtype: Literal["auto", "u8", "u16", "u32", "f32"] | None = None,
             layout: Literal["auto", "frame", "pixel", "compressed", "file"] | None = None,
             hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
@@ -1852,6 +1874,8 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
         bytes after every frame of a raw file
     preset : str (empad), default ''
         known raw layout
+    calibration : str (FILE), default ''
+        use the pixel size, ellipse, centre, rotation and origins of this file in place of those of the scan: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
     voltage : float in kV, default unset
         accelerating voltage (at least 1, at most 3000)
     camera_length : float in m, default unset
@@ -1899,10 +1923,10 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
                 transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
                 drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset,
                 raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap,
-                preset=preset, voltage=voltage, camera_length=camera_length, scan_step=scan_step, rotation=rotation,
-                det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region, dtype=dtype,
-                layout=layout, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory, threads=threads,
-                report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
+                preset=preset, calibration=calibration, voltage=voltage, camera_length=camera_length, scan_step=scan_step,
+                rotation=rotation, det_bin=det_bin, bin_mode=bin_mode, edge=edge, scan_bin=scan_bin, scan_region=scan_region,
+                dtype=dtype, layout=layout, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked

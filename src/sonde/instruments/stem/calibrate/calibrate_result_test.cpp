@@ -126,7 +126,7 @@ RingShape third_ring(const RadialResult& radial) {
   const RadialBins& bins = radial.plan.bins();
   std::vector<double> places, values;
   for (Index i = 0; i < bins.radii; ++i)
-    if (const double r = bins.radius(i) * radial.scale.per_px; r > 0.355 && r < 0.445) {
+    if (const double r = bins.radius(i) * radial.scale.per_px; r > 0.365 && r < 0.435) {
       places.push_back(r);
       values.push_back(radial.mean[static_cast<std::size_t>(i)]);
     }
