@@ -1348,9 +1348,9 @@ def cepstrum(input: Text, *, output: Text | None = None, png: Text | None = None
              ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
              dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
              raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
-             raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
-             camera_length: SupportsFloat | None = None, det_bin: Text | None = None, edge: Literal["keep", "drop"] | None = None,
-             scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
+             raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, calibration: Text | None = None,
+             voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None, det_bin: Text | None = None,
+             edge: Literal["keep", "drop"] | None = None, scan_bin: SupportsIndex | None = None, scan_region: Text | None = None,
              hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
              on_error: Literal["fail", "zero"] | None = None, live: SupportsIndex | None = None, device: Text | None = None,
              memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
@@ -1417,6 +1417,8 @@ def cepstrum(input: Text, *, output: Text | None = None, png: Text | None = None
         bytes after every frame of a raw file
     preset : str (empad), default ''
         known raw layout
+    calibration : str (FILE), default ''
+        use the pixel size, ellipse, centre, rotation and origins of this file in place of those of the scan: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
     voltage : float in kV, default unset
         accelerating voltage (at least 1, at most 3000)
     camera_length : float in m, default unset
@@ -1455,9 +1457,9 @@ def cepstrum(input: Text, *, output: Text | None = None, png: Text | None = None
                 transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
                 ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape,
                 raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap, preset=preset,
-                voltage=voltage, camera_length=camera_length, det_bin=det_bin, edge=edge, scan_bin=scan_bin,
-                scan_region=scan_region, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
+                calibration=calibration, voltage=voltage, camera_length=camera_length, det_bin=det_bin, edge=edge,
+                scan_bin=scan_bin, scan_region=scan_region, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device,
+                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked

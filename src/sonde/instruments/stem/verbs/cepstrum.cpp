@@ -45,7 +45,7 @@ void run_cepstrum(const CepstrumCommandOptions& options, Run& run) {
     if (!file.empty()) require_place(file);
   const LoadPreview preview = preview_input(options.input, options.load, run);
   for (const std::string& file : {options.output, options.png})
-    if (!file.empty()) require_not_input(file, preview.acquisition);
+    if (!file.empty()) require_not_input(file, preview.acquisition, options.load);
   if (run.dry_run()) {
     run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
     MemoryPlan plan = preview.estimate.memory();
