@@ -119,10 +119,10 @@ TEST(CalibrateResult, NoRoomForRingsIsRefused) {
 }
 
 /// Mean radius and width of the ring at 0.40042 1/A in a mean profile, above the line through its surroundings.
-struct RingShape {
+struct ThirdRing {
   double middle = 0, width = 0;
 };
-RingShape third_ring(const RadialResult& radial) {
+ThirdRing third_ring(const RadialResult& radial) {
   const RadialBins& bins = radial.plan.bins();
   std::vector<double> places, values;
   for (Index i = 0; i < bins.radii; ++i)
@@ -161,7 +161,7 @@ TEST(CalibrateResult, AnotherScanHasRoundRingsInInverseAngstrom) {
   EXPECT_TRUE(round.stated_centre);
   EXPECT_THAT(round.warnings, ::testing::IsEmpty());
   radial.skip_calibration = "ellipse";
-  const RingShape ring = third_ring(round), smeared = third_ring(make_radial(scan, radial, sonde::testing::plenty()));
+  const ThirdRing ring = third_ring(round), smeared = third_ring(make_radial(scan, radial, sonde::testing::plenty()));
   // A tenth of a pixel, of which the bent background under the ring takes most.
   EXPECT_NEAR(ring.middle, rings.lines[2], 0.1 * rings.q_pixel);
   // The ring has 0.8 px, pixels and bins widen it to 0.9; 8 % of 32 px spread it by 0.9 px in the root mean square.
