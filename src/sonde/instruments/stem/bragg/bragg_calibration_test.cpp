@@ -59,7 +59,7 @@ TEST(BraggCalibration, OriginsOfBinnedPositionsAreMeans) {
   EXPECT_THAT(calibration_of(dataset).origin_y, ElementsAre(2.5, 4.5));  // of frames 0, 1, 4, 5 and 2, 3, 6, 7
 }
 
-TEST(BraggCalibration, ACalibrationFileComesBeforeThatOfDisks) {
+TEST(BraggCalibration, StepsOfAFileComeBeforeThoseOfDisks) {
   const sonde::testing::TemporaryFolder folder;
   // 2 x 4 positions on 6 x 8 pixels; the disks were found on bins of 2 x 2.
   BraggCalibration known;
