@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sonde/instruments/stem/count/event_file.h"
 
-#include <cstdint>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -10,19 +8,10 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/io/hdf5.h"
-#include "sonde/instruments/stem/read/stored_group.h"
+#include "sonde/instruments/stem/read/events/stored_events.h"
 
 namespace sonde::stem {
 namespace {
-
-constexpr const char* event_schema = "sonde.stem.events/1";
-constexpr Index most_frame = 65536;
-constexpr Index most_scan = Index{1} << 24;
-
-bool has_schema(const Hdf5File& file) {
-  const auto schema = file.attribute("/", "schema");
-  return schema && schema->text() == event_schema;
-}
 
 template <class T>
 Array shared(const std::shared_ptr<const EventList>& list, const std::vector<T>& of) {
@@ -65,7 +54,7 @@ Contents event_contents(std::shared_ptr<const EventList> list, const std::string
 
 bool is_event_file(const std::string& path) {
   try {
-    return has_schema(Hdf5File::open(path));
+    return holds_events(Hdf5File::open(path));
   } catch (const Error&) {
     return false;  // what it is instead, the reader of scans says
   }
@@ -73,17 +62,19 @@ bool is_event_file(const std::string& path) {
 
 EventList read_event_file(const std::string& path) {
   const Hdf5File file = Hdf5File::open(path);
-  if (!has_schema(file))
+  if (!holds_events(file))
     throw Error(ErrorKind::bad_file, path + ": not a file of events").hint("expected the output of sonde stem count");
-  const StoredGroup group(file, "/events");
-  EventList list;
-  std::tie(list.scan_rows, list.scan_cols) = group.extents("scan_shape", most_scan);
-  std::tie(list.rows, list.cols) = group.extents("frame_shape", most_frame);
-  list.offsets = group.offsets(list.positions());
-  list.frames = group.elements<std::uint32_t>("frames", list.positions());
-  list.index = group.elements<std::uint32_t>("index", static_cast<Index>(list.offsets.back()));
+  const std::unique_ptr<StoredEvents> stored = open_stored_events(file);
+  EventList list{.scan_rows = stored->scan_rows,
+                 .scan_cols = stored->scan_cols,
+                 .rows = stored->rows,
+                 .cols = stored->cols,
+                 .offsets = stored->offsets,
+                 .frames = stored->frames,
+                 .parameters = stored->parameters};
+  list.index.resize(list.offsets.back());
+  stored->read(0, list.positions(), list.index);
   require_sound(path, list);
-  if (const auto text = group.attribute("parameters")) list.parameters = text->text().value_or("{}");
   return list;
 }
 

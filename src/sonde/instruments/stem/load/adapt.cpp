@@ -22,6 +22,7 @@ class AdaptedSource : public Source {
     acquisition_ = inner_->acquisition();
   }
   [[nodiscard]] std::size_t stored_bytes(Index frame) const override { return inner_->stored_bytes(frame); }
+  [[nodiscard]] bool has_frame(Index frame) const override { return inner_->has_frame(frame); }
   void read(Index first, Index last, RawBatch& batch) override { inner_->read(first, last, batch); }
   [[nodiscard]] std::size_t reading_bytes(int workers) const override { return inner_->reading_bytes(workers); }
   [[nodiscard]] std::size_t useful_cache_bytes() const override { return inner_->useful_cache_bytes(); }

@@ -104,9 +104,13 @@ Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> de
         .hint("give " + setting("det_bin") + " 1, 2, 4, 8 or auto");
   std::vector<LayoutChoice> layouts = {layout};
   if (layout == LayoutChoice::automatic) {
-    layouts = {LayoutChoice::pixel};
+    // Sums cost less from lists of electrons than from frames.
+    layouts = {sizes.electrons ? LayoutChoice::compressed : LayoutChoice::pixel};
     // With bin auto a larger bin is preferred to decoding again for every image.
-    if (det_bin) layouts.insert(layouts.end(), {LayoutChoice::compressed, LayoutChoice::file});
+    if (sizes.electrons)
+      layouts.push_back(LayoutChoice::file);
+    else if (det_bin)
+      layouts.insert(layouts.end(), {LayoutChoice::compressed, LayoutChoice::file});
   }
 
   std::optional<LoadEstimate> smallest;

@@ -29,6 +29,7 @@ struct LoadSizes {
   std::size_t reading_bytes = 0;       ///< Source::reading_bytes on all workers
   std::size_t useful_cache_bytes = 0;  ///< of the source
   std::size_t beside_bytes = 0;        ///< of operations that run beside the load
+  bool electrons = false;              ///< stored frames are lists of electrons
   int workers = 1;
   /// An element type that the resident values are known to need; without it counts are assumed to fit u16.
   std::optional<DType> needed{};
@@ -64,7 +65,7 @@ struct LoadEstimate {
                                          LayoutChoice layout, ResultType dtype);
 
 /// The smallest detector bin of 1, 2, 4, 8, 16 (or `det_bin` when given) and the layout (the given one; automatic
-/// prefers pixel-major, then compressed) whose predicted peak fits the budget; what is left of it may become the
+/// prefers pixel-major, then compressed; lists of electrons stay what they are, compressed) whose predicted peak fits the budget; what is left of it may become the
 /// source's cache. Throws Error(budget) naming the smallest need when nothing fits.
 [[nodiscard]] Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> det_bin, Edge edge,
                                                Index scan_bin, LayoutChoice layout, ResultType dtype,

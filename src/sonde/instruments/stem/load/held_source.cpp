@@ -26,6 +26,11 @@ class HeldSource : public Source {
 
   [[nodiscard]] std::size_t stored_bytes(Index frame) const override { return inner_->stored_bytes(frame); }
   [[nodiscard]] std::optional<BitshuffleFormat> packing() const override { return inner_->packing(); }
+  [[nodiscard]] bool has_frame(Index frame) const override { return inner_->has_frame(frame); }
+  [[nodiscard]] bool has_events() const override { return inner_->has_events(); }
+  [[nodiscard]] std::span<const std::uint32_t> events(const RawBatch& batch, Index frame) const override {
+    return inner_->events(batch, frame);
+  }
 
   [[nodiscard]] std::size_t held_bytes() const override {
     std::size_t sum = 0;

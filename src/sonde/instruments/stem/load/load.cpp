@@ -58,6 +58,7 @@ LoadSizes sizes_of(const Source& source, const ScanGrid& scan, const LoadOptions
   const Schedule schedule = make_schedule(scan, source, batch_bytes);
   sizes.stored_bytes = schedule.total_bytes;
   sizes.largest_batch_bytes = schedule.largest_bytes;
+  sizes.electrons = source.has_events();
   sizes.reading_bytes = source.reading_bytes(sizes.workers);
   sizes.useful_cache_bytes = source.useful_cache_bytes();
   if (options.bin_mode == BinMode::mean) sizes.needed = DType::f32;
@@ -283,6 +284,9 @@ class Loader {
       choose(state_.settings.stage, way, why);
     }
     LoadResult result = run_load_pass(stream_, source_, state_.settings, state_.resident, state_.array, beside_);
+    if (source_.has_events())
+      choose(state_.settings.stage, result.pass.by_events ? "electrons were summed" : "frames were made of electrons",
+             result.pass.by_events ? "no sum of this pass needs a frame" : "the elements are kept, or neighbours count");
     ++state_.passes;
     state_.seconds.add(result.pass.seconds);
     return result;

@@ -34,6 +34,8 @@ std::uint64_t sum_of(const T* elements, const Acquisition& acquisition, std::spa
 
 }  // namespace
 
+bool has_electrons(const Dataset& dataset) { return dataset.state().source->has_events(); }
+
 bool has_bit_planes(const Dataset& dataset) { return dataset.state().source->packing().has_value(); }
 
 FramesRead for_each_stored_frame(
@@ -44,6 +46,7 @@ FramesRead for_each_stored_frame(
   Source& source = *state.source;
   const ScanGrid& scan = state.settings.scan;
   const std::optional<BitshuffleFormat> format = source.packing();
+  const bool lists = source.has_events();
   const auto frame_bytes = static_cast<std::size_t>(source.acquisition().rows * source.acquisition().cols) *
                            size_bytes(source.acquisition().stored);
   const Schedule schedule = make_schedule(scan, source, state.settings.batch_bytes);
@@ -70,7 +73,8 @@ FramesRead for_each_stored_frame(
           const RawBatch& raw = batch->holding(frame);
           stored.bytes = raw.frame_bytes(frame);
           stored.filter_mask = raw.piece(frame).filter_mask;
-          if (stored.bytes.empty()) continue;
+          if (!source.has_frame(frame) || (stored.bytes.empty() && !lists)) continue;
+          if (lists) stored.electrons = source.events(raw, frame);
           try {
             body(stored, scratch.decode, scratch.elements);
           } catch (const Error& error) {

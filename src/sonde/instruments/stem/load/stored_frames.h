@@ -19,13 +19,17 @@ struct StoredFrame {
   Index frame = 0, position = 0;
   std::span<const std::byte> bytes;
   std::uint32_t filter_mask = 0;
-  std::optional<BitshuffleFormat> format;  ///< set when `bytes` are one bitshuffle chunk
+  std::optional<BitshuffleFormat> format;    ///< set when `bytes` are one bitshuffle chunk
+  std::span<const std::uint32_t> electrons;  ///< where has_electrons(): pixels, each as often as it counted
   /// The frame's elements as stored, into `elements` (resized).
   std::function<void(DecodeScratch& scratch, std::vector<std::byte>& elements)> decode;
 };
 
 /// Whether the stored frames of a data set are bitshuffle chunks of one frame each.
 [[nodiscard]] bool has_bit_planes(const Dataset& dataset);
+
+/// Whether the stored frames of a data set are lists of electrons.
+[[nodiscard]] bool has_electrons(const Dataset& dataset);
 
 enum class Identify { no, yes };
 

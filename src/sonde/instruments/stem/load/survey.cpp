@@ -2,6 +2,7 @@
 #include "sonde/instruments/stem/load/survey.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/stem/correct/mask_bit.h"
 #include "sonde/instruments/stem/image/bitplane.h"
+#include "sonde/instruments/stem/image/event_masks.h"
 #include "sonde/instruments/stem/load/dataset_state.h"
 #include "sonde/instruments/stem/load/stored_frames.h"
 
@@ -85,6 +87,10 @@ class Walk {
     good_ = options.good;
     options.sentinel = acquisition_.sentinel;
     for (const Fate fate : {masked, hot, cut}) options.apart.push_back(pixels_of(grid, fates_, fate));
+    if (has_electrons(dataset)) {
+      for (const Fate fate : {masked, hot, cut}) masks_.push_back(pixels_of(grid, fates_, fate));
+      electrons_ = EventMasks::prepare(masks_);
+    }
     if (has_bit_planes(dataset))
       planes_ = BitplaneMasks::prepare(grid.rows, grid.cols, size_bytes(acquisition_.stored), masks_, options);
   }
@@ -92,6 +98,7 @@ class Walk {
   void add(const StoredFrame& frame, DecodeScratch& scratch, std::vector<std::byte>& elements) {
     Tally& tally = tallies_[static_cast<std::size_t>(frame.position)];
     ++tally.frames;
+    if (electrons_) return add_electrons(frame, tally);
     // A chunk that skipped its filter, and a frame with "no data" in a pixel that the mask calls good, are decoded.
     if (planes_ && (frame.filter_mask & 1u) == 0) {
       BitplaneSums sums;
@@ -151,6 +158,14 @@ class Walk {
   }
 
  private:
+  void add_electrons(const StoredFrame& frame, Tally& tally) {
+    std::array<std::uint64_t, EventMasks::most_masks> sums{};
+    electrons_->add(frame.electrons, sums);
+    add_to_images(sums.data(), frame.position);
+    const std::uint64_t* of_fates = sums.data() + images_.size();  // in the order of masks_
+    for (const Fate fate : {kept, masked, hot, cut}) tally.counts[fate] += *of_fates++;
+  }
+
   void add_to_images(const std::uint64_t* sums, Index position) {
     for (std::size_t i = 0; i < images_.size(); ++i)
       static_cast<std::uint64_t*>(images_[i].data())[position] += sums[i];
@@ -189,9 +204,10 @@ class Walk {
   const Acquisition& acquisition_;
   std::span<Array> images_;
   std::vector<Fate> fates_;
-  std::vector<Mask> masks_;  // of stored pixels: those asked for, then all kept ones
+  std::vector<Mask> masks_;  // of stored pixels: those asked for, then all kept ones, of electrons then other fates
   std::vector<std::uint8_t> good_;
   std::optional<BitplaneMasks> planes_;
+  std::optional<EventMasks> electrons_;
   std::vector<Tally> tallies_;         // by position, which one worker has at a time
   std::vector<std::uint8_t> no_data_;  // by pixel, set by any worker
 };

@@ -8,7 +8,7 @@
 
 namespace sonde::stem {
 
-void visit_frames(const Dataset& dataset, const std::string& stage, std::span<Operation* const> operations,
+bool visit_frames(const Dataset& dataset, const std::string& stage, std::span<Operation* const> operations,
                   std::optional<std::vector<Index>> some) {
   if (dataset.released()) throw Error(ErrorKind::bad_input, "the data set was released").hint("load it again");
   const Dataset::State& state = dataset.state();
@@ -17,7 +17,7 @@ void visit_frames(const Dataset& dataset, const std::string& stage, std::span<Op
   settings.stage = stage;
   settings.sum_stored = false;
   const std::lock_guard lock(state.reading);
-  (void)run_pass(*state.source, settings, operations);
+  return run_pass(*state.source, settings, operations).by_events;
 }
 
 }  // namespace sonde::stem

@@ -53,6 +53,29 @@ void sum_tile(const Tile& tile, const std::optional<double>& threshold, CentreSc
   }
 }
 
+void sum_lists(const Tile& tile, const std::optional<double>& threshold, Index middle_row, Index middle_col,
+               CentreSums& sums) {
+  for (std::size_t k = 0; k < tile.positions.size(); ++k) {
+    std::uint64_t total = 0, moment_row = 0, moment_col = 0, square_row = 0, square_col = 0;
+    tile.lists->visit(k, tile.shape->detector.out_cols, [&](Index row, Index col, std::uint64_t value) {
+      if (threshold && static_cast<double>(value) <= *threshold) return;
+      total += value;
+      moment_row += static_cast<std::uint64_t>(row) * value;
+      moment_col += static_cast<std::uint64_t>(col) * value;
+      square_row += static_cast<std::uint64_t>((row - middle_row) * (row - middle_row)) * value;
+      square_col += static_cast<std::uint64_t>((col - middle_col) * (col - middle_col)) * value;
+    });
+    const auto write = [position = tile.positions[k]](Array& array, std::uint64_t sum) {
+      static_cast<std::uint64_t*>(array.data())[position] = sum;
+    };
+    write(sums.total, total);
+    write(sums.moment_row, moment_row);
+    write(sums.moment_col, moment_col);
+    write(sums.square_row, square_row);
+    write(sums.square_col, square_col);
+  }
+}
+
 double value_at(const Array& sums, Index position) {
   return sums.dtype() == DType::u64 ? static_cast<double>(static_cast<const std::uint64_t*>(sums.data())[position])
                                     : static_cast<const double*>(sums.data())[position];
@@ -74,7 +97,8 @@ Abilities CentreSums::abilities(const PassShape& shape) const {
   if (threshold_ && !(*threshold_ >= 0))
     throw Error(ErrorKind::bad_input, fmt::format("{} = {}; expected 0 or more", setting("threshold"), *threshold_));
   const std::size_t scratch_bytes = 8 * static_cast<std::size_t>(shape.detector.out_cols);
-  return {.shared_bytes = 5 * 8 * static_cast<std::size_t>(shape.scan.positions()),
+  return {.lists = true,
+          .shared_bytes = 5 * 8 * static_cast<std::size_t>(shape.scan.positions()),
           .state_bytes = scratch_bytes,
           .tile_bytes = scratch_bytes};
 }
@@ -92,6 +116,7 @@ std::unique_ptr<Operation::State> CentreSums::make_state(const PassShape& shape)
 }
 
 void CentreSums::take(const Tile& tile, State* state) {
+  if (tile.lists != nullptr) return sum_lists(tile, threshold_, middle_row_, middle_col_, *this);
   visit_elements(tile.shape->elements, [&](auto element) {
     sum_tile<decltype(element)>(tile, threshold_, static_cast<CentreScratch&>(*state), *this);
   });

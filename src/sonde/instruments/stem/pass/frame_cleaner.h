@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "sonde/instruments/stem/correct/bad_pixels.h"
 #include "sonde/instruments/stem/pass/batch_feed.h"
 #include "sonde/instruments/stem/pass/frame_kernels.h"
+#include "sonde/instruments/stem/pass/list_maker.h"
 #include "sonde/instruments/stem/pass/operation_set.h"
 #include "sonde/instruments/stem/pass/pass.h"
 
@@ -25,7 +27,8 @@ struct PassShared {
   const Source* source = nullptr;
   const PassSettings* settings = nullptr;
   OperationSet* operations = nullptr;
-  std::vector<Index> bad_pixels;  ///< of the stored detector
+  std::vector<Index> bad_pixels;      ///< of the stored detector
+  std::vector<std::uint32_t> fates;   ///< ElectronFate of every stored pixel, where no frames are made
   std::size_t tile_frames = 4;
   PassResult* result = nullptr;  ///< per-position outputs: every position belongs to one worker
   std::mutex failed_mutex;
@@ -62,9 +65,11 @@ class FrameCleaner {
     // A comparison finds no NaN, and a median may not see a sentinel.
     sentinels_first_ =
         !std::is_integral_v<In> || (shared.source->acquisition().sentinel && !settings_.interpolations.empty());
-    const std::size_t tile = shared.tile_frames;
-    in_.resize((plain_ ? tile : stored_together) * static_cast<std::size_t>(pixels()));
-    if (!plain_) acc_.resize(tile * static_cast<std::size_t>(out_pixels()));
+    const bool by_events = shared.result->by_events;
+    if (by_events) lists_.emplace(shared.fates, out_pixels(), settings_.suspects.size());
+    const std::size_t tile = by_events ? static_cast<std::size_t>(block_positions) : shared.tile_frames;
+    if (!by_events) in_.resize((plain_ ? tile : stored_together) * static_cast<std::size_t>(pixels()));
+    if (!by_events && !plain_) acc_.resize(tile * static_cast<std::size_t>(out_pixels()));
     present_.resize(tile);
     largest_.resize(tile);
     places_.resize(tile);
@@ -77,6 +82,8 @@ class FrameCleaner {
   void load(const TimedBatch& batch, std::span<const Index> positions, StoredSums<In>& sums, std::size_t worker,
             std::size_t share) {
     sums_ = &sums;
+    if constexpr (std::is_integral_v<In>)
+      if (lists_) return load_lists(batch, positions, worker, share);
     StageClock clock;
     for (std::size_t begin = 0; begin < positions.size(); begin += shared_.tile_frames) {
       const auto tile = positions.subspan(begin, std::min(shared_.tile_frames, positions.size() - begin));
@@ -112,14 +119,12 @@ class FrameCleaner {
   [[nodiscard]] Index pixels() const { return settings_.detector.pixels(); }
   [[nodiscard]] Index out_pixels() const { return settings_.detector.out_pixels(); }
 
-  /// Decodes one stored frame, counts and zeroes what is not data. False when the frame is broken and stands as zeros.
-  bool load_frame(const TimedBatch& batch, Index frame, In* to, StageClock& clock) {
-    const auto count = static_cast<std::size_t>(pixels());
-    const auto elements = std::as_writable_bytes(std::span(to, count));
+  /// Calls body(), which takes one stored frame. False when it throws that the frame is broken, and that is accepted.
+  template <class Body>
+  bool take_frame(Index frame, Body&& body) {
     ++frames;
-    bool good = true;
     try {
-      shared_.source->decode(batch.holding(frame), frame, scratch_, elements);
+      body();
     } catch (Error& error) {
       if (settings_.on_error == OnError::fail) {
         if (error.hint().empty())
@@ -127,11 +132,59 @@ class FrameCleaner {
                      " leaves broken frames out; `sonde stem validate --decode` lists all of them");
         throw;
       }
-      std::memset(to, 0, elements.size());
       const std::lock_guard lock(shared_.failed_mutex);
       shared_.result->failed.push_back({frame, failure_reason(error)});
-      good = false;
+      return false;
     }
+    return true;
+  }
+
+  /// load() of frames that are lists.
+  void load_lists(const TimedBatch& batch, std::span<const Index> positions, std::size_t worker, std::size_t share) {
+    constexpr std::size_t most_entries = std::size_t{1} << 16;  // of a tile: they stay in the second-level cache
+    StageClock clock;
+    for (std::size_t begin = 0; begin < positions.size();) {
+      lists_->begin();
+      std::size_t k = 0;
+      for (; begin + k < positions.size() && (k == 0 || lists_->entries() < most_entries); ++k) {
+        const Index position = positions[begin + k];
+        bool valid = false;
+        settings_.scan.frames_of(position, stored_frames_);
+        for (const Index stored : stored_frames_) {
+          if (!shared_.source->has_frame(stored)) continue;
+          valid |= take_frame(stored, [&] {
+            sums_->masked += lists_->add(shared_.source->events(batch.holding(stored), stored),
+                                         settings_.sum_stored ? sums_->input.data() : nullptr, sums_->suspects.data());
+          });
+        }
+        present_[k] = shared_.result->valid[static_cast<std::size_t>(position)] = valid ? 1 : 0;
+        largest_[k] = lists_->end();
+        largest = std::max(largest, largest_[k]);
+      }
+      suspects_largest = lists_->suspects_largest;
+      clock.mark(seconds.decode);
+      const SparseFrames lists = lists_->lists();
+      shared_.operations->take({.shape = &shared_.operations->shape(),
+                                .frames = nullptr,
+                                .positions = positions.subspan(begin, k),
+                                .present = std::span(present_).first(k),
+                                .largest = std::span(largest_).first(k),
+                                .ends_block = begin + k == positions.size(),
+                                .lists = &lists},
+                               worker, share, clock, operation_s);
+      begin += k;
+    }
+  }
+
+  /// Decodes one stored frame, counts and zeroes what is not data. False when the frame is absent, or broken and stands
+  /// as zeros.
+  bool load_frame(const TimedBatch& batch, Index frame, In* to, StageClock& clock) {
+    const auto count = static_cast<std::size_t>(pixels());
+    const auto elements = std::as_writable_bytes(std::span(to, count));
+    const bool good = shared_.source->has_frame(frame) && take_frame(frame, [&] {
+      shared_.source->decode(batch.holding(frame), frame, scratch_, elements);
+    });
+    if (!good) std::memset(to, 0, elements.size());
     clock.mark(seconds.decode);
 
     take_masked(to);
@@ -323,6 +376,7 @@ class FrameCleaner {
   std::vector<std::uint8_t> present_;
   std::vector<double> largest_;
   std::vector<void*> places_;  // of the tile's copies; null for none
+  std::optional<ListMaker> lists_;  // where no frames are made
   std::vector<Index> stored_frames_;
   std::vector<std::uint64_t> neighbour_counts_;
 };

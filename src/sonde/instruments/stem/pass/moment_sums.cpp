@@ -30,10 +30,26 @@ void take_moments(const Tile& tile, ColumnSums& columns, MomentSums& sums) {
   }
 }
 
+void take_lists(const Tile& tile, MomentSums& sums) {
+  for (std::size_t k = 0; k < tile.positions.size(); ++k) {
+    std::uint64_t total = 0, moment_row = 0, moment_col = 0;
+    tile.lists->visit(k, tile.shape->detector.out_cols, [&](Index row, Index col, std::uint64_t value) {
+      total += value;
+      moment_row += static_cast<std::uint64_t>(row) * value;
+      moment_col += static_cast<std::uint64_t>(col) * value;
+    });
+    const Index position = tile.positions[k];
+    static_cast<std::uint64_t*>(sums.total.data())[position] = total;
+    static_cast<std::uint64_t*>(sums.moment_row.data())[position] = moment_row;
+    static_cast<std::uint64_t*>(sums.moment_col.data())[position] = moment_col;
+  }
+}
+
 }  // namespace
 
 Abilities MomentSums::abilities(const PassShape& shape) const {
-  return {.shared_bytes = 3 * 8 * static_cast<std::size_t>(shape.scan.positions()),
+  return {.lists = true,
+          .shared_bytes = 3 * 8 * static_cast<std::size_t>(shape.scan.positions()),
           .state_bytes = 8 * static_cast<std::size_t>(shape.detector.out_cols)};
 }
 
@@ -48,6 +64,7 @@ std::unique_ptr<Operation::State> MomentSums::make_state(const PassShape& shape)
 }
 
 void MomentSums::take(const Tile& tile, State* state) {
+  if (tile.lists != nullptr) return take_lists(tile, *this);
   visit_elements(tile.shape->elements,
                  [&](auto element) { take_moments<decltype(element)>(tile, static_cast<ColumnSums&>(*state), *this); });
 }

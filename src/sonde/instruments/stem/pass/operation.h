@@ -37,6 +37,28 @@ struct PassShape {
 /// work: pixel-major elements are not made of one.
 constexpr Index block_positions = 64;
 
+/// Frames as lists of the pixels that are not zero, ascending: those of frame k are the entries [first[k], first[k +
+/// 1]).
+struct SparseFrames {
+  std::span<const std::size_t> first;    ///< (frame + 1)
+  std::span<const std::uint32_t> pixel;  ///< (entry) row * cols + col of the resident detector
+  std::span<const std::uint32_t> count;  ///< (entry) its value, above 0
+
+  /// Calls body(row, col, value) for every entry of frame k of a detector of so many columns.
+  template <class Body>
+  void visit(std::size_t k, Index cols, Body&& body) const {
+    Index row = 0, row_first = 0;
+    for (std::size_t i = first[k]; i < first[k + 1]; ++i) {
+      const Index at = pixel[i];
+      if (at - row_first >= cols) {
+        row = at / cols;
+        row_first = row * cols;
+      }
+      body(row, at - row_first, count[i]);
+    }
+  }
+};
+
 /// Some clean frames one after another in the cache: bad pixels and "no data" are zero, bins are summed. They belong to
 /// scan positions of one block.
 struct Tile {
@@ -46,6 +68,7 @@ struct Tile {
   std::span<const std::uint8_t> present;  ///< 0 where no frame exists or all failed: the frame is zero
   std::span<const double> largest;        ///< of each frame, at least 0
   bool ends_block = false;                ///< the worker leaves this block of positions
+  const SparseFrames* lists = nullptr;    ///< set where frames come as lists: `frames` is null
 
   [[nodiscard]] Index count() const { return static_cast<Index>(positions.size()); }
   template <class T>
@@ -84,6 +107,7 @@ struct Abilities {
   /// loop that looks for the largest value does it at no cost. Values beyond the type's maximum become it. One
   /// operation of a set may ask for it.
   std::optional<DType> copy{};
+  bool lists = false;            ///< takes tiles of lists too: a pass over electrons then makes no frames
   std::size_t shared_bytes = 0;  ///< taken at the start: what is written by position, results
   std::size_t state_bytes = 0;   ///< of one state
   std::size_t tile_bytes = 0;    ///< of it read and written with every tile

@@ -15,6 +15,7 @@ OperationSet::OperationSet(std::span<Operation* const> operations, PassShape sha
     }
     operations_.push_back({operation, abilities.sums_of_floats, {}});
     sums_of_floats_ |= abilities.sums_of_floats;
+    takes_lists_ &= abilities.lists;
     tile_bytes_ += abilities.tile_bytes;
   }
   for (const Member& member : operations_) member.operation->start(shape_);

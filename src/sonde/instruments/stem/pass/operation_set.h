@@ -37,6 +37,9 @@ class OperationSet {
   /// Of all states that a worker has at a time, what is read and written with every tile.
   [[nodiscard]] std::size_t tile_bytes() const { return tile_bytes_; }
 
+  /// Whether every operation takes lists.
+  [[nodiscard]] bool takes_lists() const { return takes_lists_; }
+
   /// The type in which an operation wants copies.
   [[nodiscard]] std::optional<DType> copy() const { return copy_; }
 
@@ -62,7 +65,7 @@ class OperationSet {
   };
   PassShape shape_;
   std::vector<Member> operations_;
-  bool sums_of_floats_ = false;
+  bool sums_of_floats_ = false, takes_lists_ = true;
   std::optional<DType> copy_;
   std::size_t copier_ = 0;  // the operation that wants them
   std::size_t tile_bytes_ = 0;

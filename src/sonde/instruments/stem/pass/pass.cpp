@@ -105,6 +105,10 @@ class Pass {
     shared_.settings = &settings;
     shared_.operations = &operations;
     shared_.result = &result_;
+    // Interpolated pixels depend on their neighbours, which frames have.
+    result_.by_events = source.has_events() && operations.takes_lists() && settings.interpolations.empty() &&
+                        detector.pixels() < Index{ElectronFate::suspect};
+    if (result_.by_events) shared_.fates = ElectronFate::of_pixels(settings);
     shared_.tile_frames = tile_frames_for(
         static_cast<std::size_t>(detector.out_pixels()) * size_bytes(operations.shape().elements),
         operations.tile_bytes() + (settings.sum_stored ? 8 * static_cast<std::size_t>(detector.pixels()) : 0));

@@ -55,6 +55,7 @@ struct PassResult {
   LedgerSum masked;                    ///< values in masked pixels, without "no data"
   std::uint64_t saturated = 0;         ///< good values above the detector's saturation value
   std::uint64_t frames = 0;            ///< stored frames decoded
+  bool by_events = false;              ///< they were lists of electrons, and no frame was made of one
   std::vector<FailedFrame> failed;     ///< with on_error zero
   std::size_t stored_bytes = 0;
   std::uint64_t content_hash = 0;  ///< XXH3 of the sizes and bytes of all frames read, in stored order
@@ -63,7 +64,8 @@ struct PassResult {
 };
 
 /// Reads all batches (a reader thread keeps ahead), decodes, masks and bins on all cores, and hands the clean frames to
-/// every operation while they are in the cache. Throws what the source throws, what operations say of their settings
+/// every operation while they are in the cache. Where frames are lists of electrons and every operation takes lists,
+/// none is made: the cost is that of the electrons, and sums of counts are the same bits. Throws what the source throws, what operations say of their settings
 /// before any frame is read, and Error(interrupted) between batches.
 [[nodiscard]] PassResult run_pass(Source& source, const PassSettings& settings, std::span<Operation* const> operations);
 

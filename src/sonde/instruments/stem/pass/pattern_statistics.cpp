@@ -23,7 +23,18 @@ struct alignas(64) StatisticsOf final : Operation::State {  // on cache lines of
 };
 
 template <class T>
+void add_lists(const SparseFrames& lists, StatisticsOf<T>& to) {
+  for (std::size_t i = 0; i < lists.pixel.size(); ++i) {
+    const std::uint32_t pixel = lists.pixel[i];
+    to.sum[pixel] += static_cast<cpu::sum_of<T>>(lists.count[i]);
+    to.largest[pixel] = std::max(to.largest[pixel], static_cast<T>(lists.count[i]));
+    ++to.nonzero[pixel];
+  }
+}
+
+template <class T>
 void add_tile(const Tile& tile, StatisticsOf<T>& to) {
+  if (tile.lists != nullptr) return add_lists(*tile.lists, to);
   const double most = *std::max_element(tile.largest.begin(), tile.largest.end());
   cpu::frame_kernels<T>().add_statistics(static_cast<const T*>(tile.frames), static_cast<int>(tile.count()),
                                          tile.shape->detector.out_pixels(), static_cast<T>(most), to.sum.data(),
@@ -45,6 +56,7 @@ Abilities PatternStatistics::abilities(const PassShape& shape) const {
   const auto pixels = static_cast<std::size_t>(shape.detector.out_pixels());
   const std::size_t state_bytes = pixels * (8 + size_bytes(shape.elements) + 4);
   return {.sums_of_floats = !shape.counts(),
+          .lists = true,
           .shared_bytes = 3 * 8 * pixels,
           .state_bytes = state_bytes,
           .tile_bytes = state_bytes};

@@ -53,6 +53,7 @@ Abilities ResidentElements::abilities(const PassShape& shape) const {
     throw Error(ErrorKind::internal, "planes were asked of a list of positions");
   Abilities abilities;
   if (settings_.destination != Destination::none) abilities.copy = settings_.out;
+  abilities.lists = settings_.destination == Destination::none;
   abilities.state_bytes = slots_bytes(shape);
   return abilities;
 }
@@ -118,7 +119,23 @@ void ResidentElements::take_frames(const Tile& tile, Block& block) {
   if (tile.ends_block && to_planes) block.flush(settings_.out, n, destination_);
 }
 
+/// Counts what would not fit: no element is stored.
+void ResidentElements::take_lists(const Tile& tile, Block& block) {
+  if (settings_.out == DType::f32) return;
+  const auto limit = static_cast<double>(max_value(settings_.out));
+  for (std::size_t k = 0; k < tile.positions.size(); ++k) {
+    if (tile.largest[k] <= limit) continue;
+    if (!settings_.saturate) overflowed_.store(true, std::memory_order_relaxed);
+    for (std::size_t i = tile.lists->first[k]; settings_.saturate && i < tile.lists->first[k + 1]; ++i) {
+      if (tile.lists->count[i] <= limit) continue;
+      ++block.clipped;
+      block.clipped_counts += static_cast<std::uint64_t>(tile.lists->count[i]) - max_value(settings_.out);
+    }
+  }
+}
+
 void ResidentElements::take(const Tile& tile, State* state) {
+  if (tile.lists != nullptr) return take_lists(tile, static_cast<Block&>(*state));
   visit_elements(tile.shape->elements,
                  [&](auto element) { take_frames<decltype(element)>(tile, static_cast<Block&>(*state)); });
 }

@@ -45,6 +45,7 @@ class ResidentElements final : public Operation {
   [[nodiscard]] std::size_t slots_bytes(const PassShape& shape) const;
   template <class T>
   void take_frames(const Tile& tile, Block& block);
+  void take_lists(const Tile& tile, Block& block);
   [[nodiscard]] void* place_of(Index position, Block& block) const;
 
   ResidentSettings settings_;

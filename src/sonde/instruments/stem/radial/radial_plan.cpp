@@ -95,6 +95,31 @@ void RadialPlan::run(const T* frames, Index count, double largest, Scratch& scra
   }
 }
 
+void RadialPlan::run(const SparseFrames& frames, std::span<double> sums, std::span<double> squares) const {
+  std::fill(sums.begin(), sums.end(), 0.0);
+  std::fill(squares.begin(), squares.end(), 0.0);
+  const auto bins = static_cast<std::size_t>(bins_.count());
+  for (std::size_t k = 0; k + 1 < frames.first.size(); ++k) {
+    double* const to = sums.data() + k * bins;
+    double* const to_squares = squares.empty() ? nullptr : squares.data() + k * bins;
+    for (std::size_t i = frames.first[k]; i < frames.first[k + 1]; ++i) {
+      const auto pixel = static_cast<std::size_t>(frames.pixel[i]);
+      const auto count = static_cast<double>(frames.count[i]);
+      if (split_ == PixelSplit::none) {  // the shares are whole, and beyond the last bin is none
+        if (label_[pixel] >= bins) continue;
+        to[label_[pixel]] += count;
+        if (to_squares != nullptr) to_squares[label_[pixel]] += count;
+        continue;
+      }
+      for (std::uint32_t e = shares_.first[pixel]; e < shares_.first[pixel + 1]; ++e) {
+        const double share = shares_.share[e];
+        to[shares_.bin[e]] += share * count;
+        if (to_squares != nullptr) to_squares[shares_.bin[e]] += share * (share * count);
+      }
+    }
+  }
+}
+
 template void RadialPlan::run(const std::uint8_t*, Index, double, Scratch&, std::span<double>, std::span<double>) const;
 template void RadialPlan::run(const std::uint16_t*, Index, double, Scratch&, std::span<double>,
                               std::span<double>) const;

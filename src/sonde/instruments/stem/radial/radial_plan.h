@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sonde/instruments/stem/pass/operation.h"
 #include "sonde/instruments/stem/radial/bins.h"
 
 namespace sonde::stem {
@@ -47,6 +48,10 @@ class RadialPlan {
   template <class T>
   void run(const T* frames, Index count, double largest, Scratch& scratch, std::span<double> sums,
            std::span<double> squares) const;
+
+  /// The same of frames that are lists of counts: reads each entry once. Without a split the sums are the same bits,
+  /// else they differ by rounding where a compiler fuses products into sums.
+  void run(const SparseFrames& frames, std::span<double> sums, std::span<double> squares) const;
 
  private:
   template <class T>

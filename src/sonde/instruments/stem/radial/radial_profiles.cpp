@@ -31,6 +31,7 @@ Abilities RadialProfiles::abilities(const PassShape& shape) const {
   const auto bins = static_cast<std::size_t>(plan_->bins().count());
   const std::size_t arrays = wanted_ == Variance::of_counts ? 2 : 1;
   return {
+      .lists = true,
       .shared_bytes = plan_->bytes() + arrays * sizeof(float) * bins * static_cast<std::size_t>(shape.scan.positions()),
       .state_bytes = RadialPlan::Scratch::bytes(plan_->bins()) +
                      2 * sizeof(double) * bins * static_cast<std::size_t>(block_positions),
@@ -56,7 +57,10 @@ void RadialProfiles::take(const Tile& tile, State* state) {
   of.sums.resize(static_cast<std::size_t>(tile.count() * bins));
   if (wanted_ == Variance::of_counts) of.squares.resize(of.sums.size());
   const double largest = *std::max_element(tile.largest.begin(), tile.largest.end());
-  visit_elements(tile.shape->elements, [&](auto element) {
+  if (tile.lists != nullptr)
+    plan_->run(*tile.lists, of.sums, of.squares);
+  else
+    visit_elements(tile.shape->elements, [&](auto element) {
     plan_->run(static_cast<const decltype(element)*>(tile.frames), tile.count(), largest, of.scratch, of.sums,
                of.squares);
   });

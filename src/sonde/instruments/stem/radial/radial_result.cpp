@@ -159,7 +159,7 @@ RadialResult make_radial(const Dataset& dataset, const RadialOptions& options, B
                                           "give fewer " + setting("bins") + " or more " + setting("memory"));
   RadialProfiles profiles(result.plan, counts ? RadialProfiles::Variance::of_counts : RadialProfiles::Variance::no);
   Operation* const operation = &profiles;
-  visit_frames(dataset, "radial profiles", std::span(&operation, 1));
+  result.by_electrons = visit_frames(dataset, "radial profiles", std::span(&operation, 1));
   result.means = std::move(profiles.mean);
   result.variances = std::move(profiles.variance);
   result.valid = dataset.valid();

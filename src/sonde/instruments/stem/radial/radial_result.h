@@ -39,7 +39,8 @@ struct RadialResult {
   Array means, variances;                  ///< f32 (positions, bins): RadialProfiles
   std::vector<std::uint8_t> valid;
   Index scan_rows = 0, scan_cols = 0;
-  double inside = 0;  ///< share of all counts in good pixels that lie in a bin
+  bool by_electrons = false;  ///< summed from lists of electrons, without frames
+  double inside = 0;          ///< share of all counts in good pixels that lie in a bin
   std::vector<std::string> warnings;
 
   [[nodiscard]] Value to_value() const;

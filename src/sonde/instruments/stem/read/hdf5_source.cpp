@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "sonde/engine/base/paths.h"
+#include "sonde/instruments/stem/read/events/event_source.h"
 #include "sonde/instruments/stem/read/foreign.h"
 #include "sonde/instruments/stem/read/sidecar.h"
 
@@ -103,6 +104,7 @@ std::unique_ptr<Source> open_hdf5(const std::string& path, const ReadOptions& op
   const bool of_velox =
       options.dataset.empty() || options.dataset.starts_with("Data/") || options.dataset.starts_with("/Data/");
   if (of_velox && is_velox(file)) throw foreign_error(path, velox_format());
+  if (options.dataset.empty() && holds_events(file)) return open_events(open_stored_events(file), options);
   if (options.dataset.empty() && is_arina(file)) return open_arina(file, options);
   return open_hdf5_generic(file, options);
 }

@@ -84,6 +84,22 @@ class Source {
   virtual void decode(const RawBatch& batch, Index frame, DecodeScratch& scratch,
                       std::span<std::byte> elements) const = 0;
 
+  /// False for a frame of the scan that was never taken: it counts as absent, and nothing is stored of it.
+  [[nodiscard]] virtual bool has_frame(Index frame) const {
+    static_cast<void>(frame);
+    return true;
+  }
+
+  /// Whether frames are stored as lists of electrons: events() has them, and decode() counts them by pixel.
+  [[nodiscard]] virtual bool has_events() const { return false; }
+  /// The pixels, row * cols + col, of one frame of a batch, each as often as it counted, in any order. Thread-safe;
+  /// valid as long as the batch. Throws Error(bad_file) naming file and frame when one is outside of the detector.
+  [[nodiscard]] virtual std::span<const std::uint32_t> events(const RawBatch& batch, Index frame) const {
+    static_cast<void>(batch);
+    static_cast<void>(frame);
+    return {};
+  }
+
   /// Set when the bytes of every frame are one whole bitshuffle chunk of that frame: bit-plane imaging works on them.
   [[nodiscard]] virtual std::optional<BitshuffleFormat> packing() const { return std::nullopt; }
 

@@ -56,10 +56,10 @@ std::vector<std::uint64_t> StoredGroup::offsets(Index lists) const {
   return found;
 }
 
-Hdf5Dataset StoredGroup::checked(const std::string& name, DType dtype, Index count) const {
+Hdf5Dataset StoredGroup::dataset(const std::string& name, DType dtype, Index count) const {
   if (!has(name)) throw wrong(object(name) + " is missing");
-  Hdf5Dataset dataset = file_->dataset(object(name));
-  const Hdf5DatasetInfo& info = dataset.info();
+  Hdf5Dataset found = file_->dataset(object(name));
+  const Hdf5DatasetInfo& info = found.info();
   if (info.dtype != dtype || info.shape != Shape{count})
     throw wrong(fmt::format("{} is {} {}; expected {} {}", object(name), info.type_text, info.shape.text(),
                             sonde::name(dtype), Shape{count}.text()));
@@ -68,7 +68,7 @@ Hdf5Dataset StoredGroup::checked(const std::string& name, DType dtype, Index cou
                                                                    .chunks = 0,
                                                                    .file_bytes = file_bytes(path()).value_or(0),
                                                                    .packed = !info.filters.empty()});
-  return dataset;
+  return found;
 }
 
 }  // namespace sonde::stem

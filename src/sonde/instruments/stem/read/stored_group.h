@@ -40,17 +40,18 @@ class StoredGroup {
   /// A data set (count) of T, which must be its stored type.
   template <class T>
   [[nodiscard]] std::vector<T> elements(const std::string& name, Index count) const {
-    const Hdf5Dataset dataset = checked(name, dtype_of<T>, count);
+    const Hdf5Dataset stored = dataset(name, dtype_of<T>, count);
     std::vector<T> made(static_cast<std::size_t>(count));
-    dataset.read_into({0}, {count}, std::as_writable_bytes(std::span(made)));
+    stored.read_into({0}, {count}, std::as_writable_bytes(std::span(made)));
     return made;
   }
+  /// A data set (count) of this stored type, for reading parts of it.
+  [[nodiscard]] Hdf5Dataset dataset(const std::string& name, DType dtype, Index count) const;
   /// The data set "offsets" u64 (lists + 1): list i has the entries [offsets[i], offsets[i + 1]) of others.
   [[nodiscard]] std::vector<std::uint64_t> offsets(Index lists) const;
 
  private:
   [[nodiscard]] std::string object(const std::string& name) const { return group_ + "/" + name; }
-  [[nodiscard]] Hdf5Dataset checked(const std::string& name, DType dtype, Index count) const;
 
   const Hdf5File* file_;
   std::string group_;

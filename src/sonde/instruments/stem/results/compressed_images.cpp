@@ -2,10 +2,12 @@
 #include "sonde/instruments/stem/results/compressed_images.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
 #include "sonde/instruments/stem/image/bitplane.h"
+#include "sonde/instruments/stem/image/event_masks.h"
 #include "sonde/instruments/stem/image/masked_sum.h"
 #include "sonde/instruments/stem/load/blocks.h"
 #include "sonde/instruments/stem/load/stored_frames.h"
@@ -39,8 +41,16 @@ std::vector<Array> from_decoded_blocks(const Dataset& dataset, std::span<const M
   return images;
 }
 
-/// Stored frames are resident frames bit for bit, but for masked pixels: what AND and popcount on their planes need.
-bool planes_suffice(const Dataset& dataset, std::span<const Mask> masks) {
+/// The mask without bad pixels.
+Mask good_part(const Mask& mask, const std::vector<std::uint8_t>& good) {
+  std::vector<Index> pixels = mask.pixels;
+  std::erase_if(pixels, [&](Index pixel) { return good[static_cast<std::size_t>(pixel)] == 0; });
+  return make_mask(mask.rows, mask.cols, std::move(pixels));
+}
+
+/// Stored frames are resident frames bit for bit, but for masked pixels: what AND and popcount on their planes need, and
+/// counting the electrons of lists.
+bool stored_frames_suffice(const Dataset& dataset, std::span<const Mask> masks) {
   return dataset.det_bin() == 1 && dataset.options().hot_pixels != BadPixelAction::interpolate &&
          dataset.exactness().exact() &&
          std::all_of(masks.begin(), masks.end(), [&](const Mask& mask) { return counts(dataset, mask); });
@@ -78,14 +88,35 @@ std::vector<Array> from_bit_planes(const Dataset& dataset, std::span<const Mask>
   return images;
 }
 
+std::vector<Array> from_electrons(const Dataset& dataset, std::span<const Mask> masks) {
+  std::vector<Array> images = empty_images(dataset, masks);
+  for (std::size_t first = 0; first < masks.size(); first += EventMasks::most_masks) {
+    std::vector<Mask> group;
+    for (const Mask& mask : masks.subspan(first, std::min(EventMasks::most_masks, masks.size() - first)))
+      group.push_back(good_part(mask, dataset.good()));
+    const EventMasks together = EventMasks::prepare(group);
+    for_each_stored_frame(dataset, [&](const StoredFrame& frame, DecodeScratch&, std::vector<std::byte>&) {
+      std::array<std::uint64_t, EventMasks::most_masks> sums{};
+      together.add(frame.electrons, sums);
+      for (std::size_t i = 0; i < group.size(); ++i)
+        static_cast<std::uint64_t*>(images[first + i].data())[frame.position] += sums[i];
+    });
+  }
+  return images;
+}
+
 }  // namespace
 
 std::vector<DetectorImage> compressed_images(const Dataset& dataset, std::span<const Mask> masks) {
-  const bool planes = has_bit_planes(dataset) && planes_suffice(dataset, masks);
-  std::vector<Array> images = planes ? from_bit_planes(dataset, masks) : from_decoded_blocks(dataset, masks);
+  const bool stored = stored_frames_suffice(dataset, masks);
+  const bool planes = stored && has_bit_planes(dataset), electrons = stored && has_electrons(dataset);
+  std::vector<Array> images = planes      ? from_bit_planes(dataset, masks)
+                              : electrons ? from_electrons(dataset, masks)
+                                          : from_decoded_blocks(dataset, masks);
+  const char* path = planes ? "bit planes" : electrons ? "electrons" : "decoded frames";
   std::vector<DetectorImage> results;
   for (std::size_t i = 0; i < masks.size(); ++i)
-    results.push_back({"", planes ? "bit planes" : "decoded frames", masks[i].area(), masks[i].hash,
+    results.push_back({"", path, masks[i].area(), masks[i].hash,
                        std::move(images[i]).reshaped(dataset.shape().first(2))});
   return results;
 }

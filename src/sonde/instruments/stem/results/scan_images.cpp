@@ -46,7 +46,9 @@ std::string try_survey(ScanImages& made, std::unique_ptr<Source> source, const L
   if (!std::all_of(masks.begin(), masks.end(), [](const Mask& mask) { return mask.boolean(); }))
     return "weighted masks need decoded frames";
   std::vector<Array> sums = sum_masks(made.dataset, masks);
-  const char* path = has_bit_planes(made.dataset) ? "bit planes" : "decoded frames";
+  const char* path = has_bit_planes(made.dataset)  ? "bit planes"
+                     : has_electrons(made.dataset) ? "electrons"
+                                                   : "decoded frames";
   for (std::size_t i = 0; i < masks.size(); ++i)
     made.images.push_back(
         {"", path, masks[i].area(), masks[i].hash, std::move(sums[i]).reshaped(made.dataset.shape().first(2))});

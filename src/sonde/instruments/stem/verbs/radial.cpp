@@ -59,6 +59,8 @@ void run_radial(const RadialCommandOptions& options, Run& run) {
   const RadialResult result = make_radial(dataset, options.radial, run.host_budget());
   phase.end();
   run.results()["radial"] = result.to_value();
+  if (result.by_electrons)
+    run.report().add_choice("profiles", Value("electrons were summed"), "rings need no frame of them");
   for (const std::string& line : result.lines()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
   run.give(result.contents(command_of("stem radial", options, run, {"output", "plot"})), options.output);
