@@ -14,6 +14,7 @@ namespace sonde {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::at;
 using testing::Ended;
 using ::testing::HasSubstr;
 
@@ -41,6 +42,34 @@ TEST_F(Events, AreFoundDrawnAndWritten) {
   EXPECT_THAT(ended.err, HasSubstr("wrote     " + file("events.h5")));
   EXPECT_EQ(stem::read_event_file(file("events.h5")).scan_cols, 11);
   EXPECT_GT(fs::file_size(file("sum.png")), 1000U);
+}
+
+TEST_F(Events, AreAScanForOtherCommands) {
+  ASSERT_EQ(run({"-o", file("events.h5")}).status, 0);
+  ASSERT_EQ(run({"-o", file("stempy.h5"), "--format", "stempy"}).status, 0);
+  (void)testing::json_of({"stem", "convert", file("events.h5"), file("frames.npy"), "--hot-pixels", "none"});
+  std::vector<std::vector<std::uint8_t>> images;
+  for (const std::string input : {"frames.npy", "events.h5", "stempy.h5"}) {
+    const Value made = testing::json_of({"stem", "image", file(input), "-d", "annulus(100,110,20,90)", "-d", "com-row",
+                                         "-o", file("of_" + input + "/"), "--hot-pixels", "none"});
+    const Value& image = at(made, {"images"}).items().at(0);
+    EXPECT_EQ(at(image, {"computed_from"}).as_text() == "electrons", input != "frames.npy") << input;
+    EXPECT_GT(at(image, {"total"}).as_whole(), 50);
+    const Value summed = testing::json_of({"stem", "image", file(input), "-d", "annulus(100,110,20,90)", "-o",
+                                           file(input + ".npy"), "--hot-pixels", "none"});
+    EXPECT_EQ(at(at(summed, {"images"}).items().at(0), {"computed_from"}).as_text() == "electrons",
+              input != "frames.npy");
+    images.push_back(testing::read_bytes(file(input + ".npy")));
+  }
+  EXPECT_EQ(images[1], images[0]);
+  EXPECT_EQ(images[2], images[0]);
+}
+
+TEST_F(Events, OfStempyGoIntoAnH5FileOnly) {
+  const Ended ended = run({"-o", file("events.npz"), "--format", "stempy"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr(".h5"));
+  EXPECT_FALSE(fs::exists(file("events.npz")));
 }
 
 TEST_F(Events, ADryRunPlansAndWritesNothing) {

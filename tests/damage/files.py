@@ -45,7 +45,7 @@ class Maker:
 
     def make(self) -> list[Sample]:
         """Samples of the instruments that the program has."""
-        groups = {"stem": (self._detector_files, self._plain_arrays, self._hits, self._foreign_scans), "ptycho": (self._ptychography,),
+        groups = {"stem": (self._detector_files, self._plain_arrays, self._electrons, self._hits, self._foreign_scans), "ptycho": (self._ptychography,),
                   "neoclassical": (self._transport, self._reports),
                   "maxwell": (self._radar, self._radar_frames, self._radar_lines, self._radar_inversion),
                   "separate": (self._networks, self._audio, self._drums)}
@@ -128,6 +128,28 @@ class Maker:
         np.save(folder / "mask.npy", (counts[0, 0] > 6).astype("u1"))
         self._add(folder, ["mask.npy"], ("stem load scan.npy --mask-file mask.npy",))
 
+    def _electrons(self) -> None:
+        lists = [np.flatnonzero(frame) for frame in np.random.default_rng(4).poisson(0.1, (20, 480))]
+        folder = self._folder("electrons")
+        with h5py.File(folder / "electrons.h5", "w") as file:
+            file.attrs["schema"] = "sonde.stem.events/1"
+            group = file.create_group("events")
+            group.attrs.update(scan_shape=[4.0, 5.0], frame_shape=[24.0, 20.0])
+            group["offsets"] = np.cumsum([0] + [len(one) for one in lists]).astype("<u8")
+            group["index"] = np.concatenate(lists).astype("<u4")
+            group["frames"] = np.ones(20, "<u4")
+        self._add(folder, ["electrons.h5"], _stem("electrons.h5"))
+        folder = self._folder("stempy")
+        with h5py.File(folder / "stempy.h5", "w") as file:
+            file.attrs["version"] = 3
+            file["electron_events/scan_positions"] = np.arange(20)
+            file["electron_events/scan_positions"].attrs.update(Nx=5, Ny=4)
+            frames = file.create_dataset("electron_events/frames", (20,), h5py.vlen_dtype("u4"))
+            frames.attrs.update(Nx=24, Ny=20)
+            for i, one in enumerate(lists):
+                frames[i] = one
+        self._add(folder, ["stempy.h5"], _stem("stempy.h5"))
+
     def _hits(self) -> None:
         folder = self._folder("timepix")
         (folder / "hits.tpx3").write_bytes(line_scan(4, 5, 2560, 60, late=2000)[0])
@@ -136,6 +158,14 @@ class Maker:
         self._add(folder, ["hits.tpx3", "chips.toml"], (
             f"{words} -o out.h5 --chips chips.toml", f"{words} -o out.npz --chips chips.toml --damage skip --cluster-time 0",
             f"{words} --png out.png --damage skip --chips chips.toml --lines none --start hit"))
+
+        folder = self._folder("t3p")
+        records = np.zeros(60, np.dtype([("index", "<u4"), ("toa", "<u8"), ("overflow", "u1"), ("ftoa", "u1"), ("tot", "<u2")]))
+        records["index"] = np.random.default_rng(5).integers(0, 65536, 60)
+        records["toa"], records["tot"] = 53 * np.arange(60), 9
+        (folder / "hits.t3p").write_bytes(records.tobytes())
+        words = "stem events hits.t3p --dwell 4us --scan-shape 4x5 --memory 200M"
+        self._add(folder, ["hits.t3p"], (f"{words} -o out.h5 --format stempy", f"{words} --png out.png --damage skip"))
 
     def _foreign_scans(self) -> None:
         for name, path, more in (

@@ -150,6 +150,7 @@ CASES = {
                     "cluster_time": Case("0"), "reorder_time": Case("1us"), "chips": Case("{in}/turned.toml"), "edge": Case("fall"), "damage": Case(inputs=["{in}/cut.tpx3"])},
     "stem convert": {"output": Case("{out}/other.h5"), "rotation": Case(30.0, output="{out}/scan.h5")},
     "stem simulate": {"scan_shape": Case("3,4"), "detector_shape": Case("16,18"), "centre": Case("7,8"), "frames_per_file": Case(5),
+                      "dwell": Case("30us", inputs=["{out}/hits.tpx3"], sample="events"),
                       **{key: Case(sample="counting") for key in ("occupancy", "cloud", "deposit", "deposit_spread", "read_noise", "dark_level",
                                                                   "dark_spread", "gain_spread", "xray_rate")},
                       "lattice": Case("6,1,-1,5", sample="disks"), "strain": Case("0.1,0,0", sample="disks"),

@@ -91,11 +91,34 @@ class Writer:
         with h5py.File(self.path("nion.h5"), "w") as file:
             file.create_dataset("data", data=scan).attrs["properties"] = json.dumps(self.nion())
         self.reads("nion.h5", "Nion Swift HDF5")
+        self.electrons()
         with h5py.File(self.path("velox.emd"), "w") as file:
             file["Data/Image/0/Data"] = scan[0]
             file.create_group("Features")
             file.create_group("Operations")
         self.refused("velox.emd", "is a Velox EMD file, which is not read")
+
+    def electrons(self):
+        """Lists of pixels, each as often as it counted: sonde's file, and stempy's with two frames at each position."""
+        lists = [np.repeat(np.arange(30), frame.ravel()) for frame in self.scan.reshape(12, 6, 5)]
+        with h5py.File(self.path("electrons.h5"), "w") as file:
+            file.attrs["schema"] = "sonde.stem.events/1"
+            group = file.create_group("events")
+            group.attrs.update(scan_shape=[3.0, 4.0], frame_shape=[6.0, 5.0])
+            group["offsets"] = np.cumsum([0] + [len(one) for one in lists]).astype("<u8")
+            group.create_dataset("index", data=np.concatenate(lists).astype("<u4"), chunks=(700,), compression="gzip")
+            group["frames"] = np.ones(12, "<u4")
+        self.reads("electrons.h5", "events")
+        with h5py.File(self.path("stempy.h5"), "w") as file:
+            file.attrs["version"] = 3
+            group = file.create_group("electron_events")
+            positions = group.create_dataset("scan_positions", data=np.repeat(np.arange(12), 2))
+            positions.attrs.update(Nx=4, Ny=3)
+            frames = group.create_dataset("frames", (24,), dtype=h5py.vlen_dtype(np.uint32))
+            frames.attrs.update(Nx=6, Ny=5)
+            for i, one in enumerate(lists):
+                frames[2 * i], frames[2 * i + 1] = one[::3], np.delete(one, np.s_[::3])
+        self.reads("stempy.h5", "stempy")
 
     def hyperspy_axes(self):
         return [dict(name="a", scale=scale, offset=0.0, units=unit, size=size, navigate=i < 2)

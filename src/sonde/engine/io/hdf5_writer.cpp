@@ -55,6 +55,15 @@ struct Scalar {
   const void* data = nullptr;
 };
 
+/// Records of fields of f64.
+Hdf5Handle record_of(const std::vector<std::string>& fields) {
+  const Session session;
+  Hdf5Handle record(H5Tcreate(H5T_COMPOUND, fields.size() * sizeof(double)));
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    H5Tinsert(record.id(), fields[i].c_str(), i * sizeof(double), H5T_NATIVE_DOUBLE);
+  return record;
+}
+
 Hdf5Handle text_of_any_length() {
   Hdf5Handle type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type.id(), H5T_VARIABLE);
@@ -214,18 +223,33 @@ void Hdf5Writer::record_lists(const std::string& path, const Hdf5RecordLists& li
     // The library does not change what it writes.
     elements.push_back({static_cast<std::size_t>(lists.first[i + 1] - lists.first[i]),
                         const_cast<double*>(lists.values.data() + fields * lists.first[i])});
+  const Hdf5Handle record = record_of(lists.fields);
+  write_lists(path, record, lists.shape, elements.data());
+}
+
+void Hdf5Writer::integer_lists(const std::string& path, std::span<const std::uint64_t> first,
+                               std::span<const std::uint32_t> values) {
+  std::vector<hvl_t> elements;
+  elements.reserve(first.size());
+  for (std::size_t i = 0; i + 1 < first.size(); ++i)
+    // The library does not change what it writes.
+    elements.push_back(
+        {static_cast<std::size_t>(first[i + 1] - first[i]), const_cast<std::uint32_t*>(values.data() + first[i])});
+  write_lists(path, hdf5::native_type(DType::u32), {static_cast<Index>(elements.size())}, elements.data());
+}
+
+void Hdf5Writer::write_lists(const std::string& path, const Hdf5Handle& base, const Shape& shape,
+                             const void* elements) {
   const Session session;
-  const Hdf5Handle record(H5Tcreate(H5T_COMPOUND, fields * sizeof(double)));
-  for (std::size_t i = 0; i < fields; ++i)
-    H5Tinsert(record.id(), lists.fields[i].c_str(), i * sizeof(double), H5T_NATIVE_DOUBLE);
-  const Hdf5Handle type(H5Tvlen_create(record.id()));
-  const Hdf5Handle space = space_of(lists.shape);
+  const Hdf5Handle type(H5Tvlen_create(base.id()));
+  const Hdf5Handle space = space_of(shape);
   const Hdf5Handle links = with_parents();
   const Hdf5Handle dataset =
       own(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), timeless().id(), H5P_DEFAULT),
           file_.path(), "lists");
-  check(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, elements.data()), file_.path(), "lists");
+  check(H5Dwrite(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, elements), file_.path(), "lists");
 }
+
 void Hdf5Writer::write_texts(const std::string& path, const Shape& shape, const char* const* texts) {
   const Session session;
   const Hdf5Handle type = text_of_any_length();

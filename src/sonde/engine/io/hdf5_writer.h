@@ -52,6 +52,10 @@ class Hdf5Writer {
   void text(const std::string& path, const std::string& text);
   /// A data set whose elements are lists of records with these fields, all f64.
   void record_lists(const std::string& path, const Hdf5RecordLists& lists);
+  /// A data set of one dimension whose elements are lists of u32: element i is values[first[i]] to values[first[i + 1]
+  /// - 1].
+  void integer_lists(const std::string& path, std::span<const std::uint64_t> first,
+                     std::span<const std::uint32_t> values);
   /// A contiguous, uncompressed data set of the array's shape and type. The array must be contiguous and on the host.
   void array(const std::string& path, const Array& elements);
   /// What the axes of an array are (DIMENSION_LABELS, as the library's H5DSset_label writes them) and the unit of its
@@ -85,6 +89,7 @@ class Hdf5Writer {
  private:
   void close_library();
   std::int64_t declared(const std::string& path) const;
+  void write_lists(const std::string& path, const Hdf5Handle& base, const Shape& shape, const void* elements);
   void write_texts(const std::string& path, const Shape& shape, const char* const* texts);
 
   AtomicFile file_;

@@ -65,8 +65,9 @@ struct LoadEstimate {
                                          LayoutChoice layout, ResultType dtype);
 
 /// The smallest detector bin of 1, 2, 4, 8, 16 (or `det_bin` when given) and the layout (the given one; automatic
-/// prefers pixel-major, then compressed; lists of electrons stay what they are, compressed) whose predicted peak fits the budget; what is left of it may become the
-/// source's cache. Throws Error(budget) naming the smallest need when nothing fits.
+/// prefers pixel-major, then compressed; lists of electrons stay what they are, compressed) whose predicted peak fits
+/// the budget; what is left of it may become the source's cache. Throws Error(budget) naming the smallest need when
+/// nothing fits.
 [[nodiscard]] Choice<LoadEstimate> choose_load(const LoadSizes& sizes, std::optional<Index> det_bin, Edge edge,
                                                Index scan_bin, LayoutChoice layout, ResultType dtype,
                                                std::size_t budget_bytes);

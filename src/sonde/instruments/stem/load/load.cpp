@@ -285,8 +285,9 @@ class Loader {
     }
     LoadResult result = run_load_pass(stream_, source_, state_.settings, state_.resident, state_.array, beside_);
     if (source_.has_events())
-      choose(state_.settings.stage, result.pass.by_events ? "electrons were summed" : "frames were made of electrons",
-             result.pass.by_events ? "no sum of this pass needs a frame" : "the elements are kept, or neighbours count");
+      choose(
+          state_.settings.stage, result.pass.by_events ? "electrons were summed" : "frames were made of electrons",
+          result.pass.by_events ? "no sum of this pass needs a frame" : "the elements are kept, or neighbours count");
     ++state_.passes;
     state_.seconds.add(result.pass.seconds);
     return result;

@@ -27,8 +27,8 @@ struct PassShared {
   const Source* source = nullptr;
   const PassSettings* settings = nullptr;
   OperationSet* operations = nullptr;
-  std::vector<Index> bad_pixels;      ///< of the stored detector
-  std::vector<std::uint32_t> fates;   ///< ElectronFate of every stored pixel, where no frames are made
+  std::vector<Index> bad_pixels;     ///< of the stored detector
+  std::vector<std::uint32_t> fates;  ///< ElectronFate of every stored pixel, where no frames are made
   std::size_t tile_frames = 4;
   PassResult* result = nullptr;  ///< per-position outputs: every position belongs to one worker
   std::mutex failed_mutex;
@@ -182,8 +182,8 @@ class FrameCleaner {
     const auto count = static_cast<std::size_t>(pixels());
     const auto elements = std::as_writable_bytes(std::span(to, count));
     const bool good = shared_.source->has_frame(frame) && take_frame(frame, [&] {
-      shared_.source->decode(batch.holding(frame), frame, scratch_, elements);
-    });
+                        shared_.source->decode(batch.holding(frame), frame, scratch_, elements);
+                      });
     if (!good) std::memset(to, 0, elements.size());
     clock.mark(seconds.decode);
 
@@ -375,7 +375,7 @@ class FrameCleaner {
   std::vector<Acc> acc_;  // a tile of frames being summed
   std::vector<std::uint8_t> present_;
   std::vector<double> largest_;
-  std::vector<void*> places_;  // of the tile's copies; null for none
+  std::vector<void*> places_;       // of the tile's copies; null for none
   std::optional<ListMaker> lists_;  // where no frames are made
   std::vector<Index> stored_frames_;
   std::vector<std::uint64_t> neighbour_counts_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the room: what one worker makes of frames that are lists of electrons, at a cost for each electron and none
-// for the other pixels.
+// Private to the room: what one worker makes of frames that are lists of electrons, at a cost for each electron and
+// none for the other pixels.
 #pragma once
 
 #include <algorithm>

@@ -65,8 +65,8 @@ struct PassResult {
 
 /// Reads all batches (a reader thread keeps ahead), decodes, masks and bins on all cores, and hands the clean frames to
 /// every operation while they are in the cache. Where frames are lists of electrons and every operation takes lists,
-/// none is made: the cost is that of the electrons, and sums of counts are the same bits. Throws what the source throws, what operations say of their settings
-/// before any frame is read, and Error(interrupted) between batches.
+/// none is made: the cost is that of the electrons, and sums of counts are the same bits. Throws what the source
+/// throws, what operations say of their settings before any frame is read, and Error(interrupted) between batches.
 [[nodiscard]] PassResult run_pass(Source& source, const PassSettings& settings, std::span<Operation* const> operations);
 
 /// The settings of a pass over some resident positions only, ascending; in its results they are numbered in this order.

@@ -68,6 +68,38 @@ void expect_definition(PixelSplit split, const RadialBins& bins, Index count, do
   }
 }
 
+TEST(RadialPlan, SumsOfListsAreThoseOfFrames) {
+  constexpr Index count = 9;
+  std::vector<std::uint16_t> frames = frames_of<std::uint16_t>(count, 30);
+  for (std::uint16_t& value : frames) value = value < 26 ? 0 : value;  // most pixels are empty
+  std::vector<std::size_t> first = {0};
+  std::vector<std::uint32_t> pixel, values;
+  for (Index k = 0; k < count; ++k) {
+    for (Index p = 0; p < pixels; ++p)
+      if (const std::uint16_t value = frames[static_cast<std::size_t>(k * pixels + p)]; value > 0) {
+        pixel.push_back(static_cast<std::uint32_t>(p));
+        values.push_back(value);
+      }
+    first.push_back(pixel.size());
+  }
+  for (const PixelSplit split : {PixelSplit::none, PixelSplit::bbox, PixelSplit::full})
+    for (const RadialBins& bins : {ten_rings, six_sectors}) {
+      const RadialPlan plan = RadialPlan::prepare(detector, bins, split, {});
+      std::vector<double> sums(static_cast<std::size_t>(count * bins.count())), squares = sums, of_lists = sums,
+                                                                                of_list_squares = sums;
+      RadialPlan::Scratch scratch(plan);
+      plan.run(frames.data(), count, 30, scratch, sums, squares);
+      plan.run(SparseFrames{first, pixel, values}, of_lists, of_list_squares);
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        // Integers without a split; else sums of up to 60 terms, whose products may be fused.
+        const double rounding =
+            split == PixelSplit::none ? 0 : 60 * std::numeric_limits<double>::epsilon() * (sums[i] + 1);
+        EXPECT_NEAR(of_lists[i], sums[i], rounding);
+        EXPECT_NEAR(of_list_squares[i], squares[i], rounding);
+      }
+    }
+}
+
 TEST(RadialPlan, SumsAreThoseOfTheDefinition) {
   for (const PixelSplit split : {PixelSplit::none, PixelSplit::bbox, PixelSplit::full})
     for (const RadialBins& bins : {ten_rings, six_sectors})

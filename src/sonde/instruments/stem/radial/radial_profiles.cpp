@@ -61,9 +61,9 @@ void RadialProfiles::take(const Tile& tile, State* state) {
     plan_->run(*tile.lists, of.sums, of.squares);
   else
     visit_elements(tile.shape->elements, [&](auto element) {
-    plan_->run(static_cast<const decltype(element)*>(tile.frames), tile.count(), largest, of.scratch, of.sums,
-               of.squares);
-  });
+      plan_->run(static_cast<const decltype(element)*>(tile.frames), tile.count(), largest, of.scratch, of.sums,
+                 of.squares);
+    });
   for (Index k = 0; k < tile.count(); ++k) {
     const auto i = static_cast<std::size_t>(k);
     if (tile.present[i] == 0) continue;

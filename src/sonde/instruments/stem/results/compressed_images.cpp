@@ -48,8 +48,8 @@ Mask good_part(const Mask& mask, const std::vector<std::uint8_t>& good) {
   return make_mask(mask.rows, mask.cols, std::move(pixels));
 }
 
-/// Stored frames are resident frames bit for bit, but for masked pixels: what AND and popcount on their planes need, and
-/// counting the electrons of lists.
+/// Stored frames are resident frames bit for bit, but for masked pixels: what AND and popcount on their planes need,
+/// and counting the electrons of lists.
 bool stored_frames_suffice(const Dataset& dataset, std::span<const Mask> masks) {
   return dataset.det_bin() == 1 && dataset.options().hot_pixels != BadPixelAction::interpolate &&
          dataset.exactness().exact() &&
@@ -116,8 +116,8 @@ std::vector<DetectorImage> compressed_images(const Dataset& dataset, std::span<c
   const char* path = planes ? "bit planes" : electrons ? "electrons" : "decoded frames";
   std::vector<DetectorImage> results;
   for (std::size_t i = 0; i < masks.size(); ++i)
-    results.push_back({"", path, masks[i].area(), masks[i].hash,
-                       std::move(images[i]).reshaped(dataset.shape().first(2))});
+    results.push_back(
+        {"", path, masks[i].area(), masks[i].hash, std::move(images[i]).reshaped(dataset.shape().first(2))});
   return results;
 }
 

@@ -52,8 +52,9 @@ enum class CentreNeed {
 /// One virtual image: (scan rows, scan cols), u64 for boolean masks on counts, else f64.
 struct DetectorImage {
   std::string detector;  ///< the expression
-  std::string path;      ///< how it was computed: an ImagePath, "together", "bit planes", "electrons", "decoded frames" or "moments"
-  Index area = 0;        ///< good pixels that count
+  std::string path;  ///< how it was computed: an ImagePath, "together", "bit planes", "electrons", "decoded frames" or
+                     ///< "moments"
+  Index area = 0;    ///< good pixels that count
   std::uint64_t mask_hash = 0;
   Array image;
 };

@@ -22,16 +22,14 @@
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/stem/simulate/expectation.h"
 #include "sonde/instruments/stem/simulate/frames.h"
+#include "sonde/instruments/stem/simulate/truth_file.h"
 #include "sonde/instruments/stem/write/write_arina.h"
 
 namespace sonde::stem {
 namespace {
 
 constexpr std::string_view master_ending = "_master.h5";
-constexpr const char* schema = "sonde.truth/1";
 const OutputRole truth_role = side_output("the truth of the simulation", FileMark::hdf5);
-
-std::string parameters_of(SimulateOptions options) { return to_json(Fields(options).echo()); }
 
 ArinaDescription describe_file(const SimulateOptions& options, const Model& model) {
   ArinaDescription description;
@@ -165,7 +163,7 @@ void write_truth(Hdf5Writer& file, const SimulateOptions& options, const Model& 
   Expectation expected = expect(model, masks);
 
   const Shape scan = {model.scan_rows(), model.scan_cols()};
-  file.attribute("/", "schema", schema);
+  file.attribute("/", "schema", truth_schema);
   file.value("/parameters", parameters_of(options));
   file.value("/dose", optics.dose);
   for (std::size_t i = 0; i < masks.size(); ++i)
@@ -203,6 +201,8 @@ double sum_of(const Array& frames, const std::vector<std::uint8_t>& good) {
 }
 
 }  // namespace
+
+std::string parameters_of(SimulateOptions options) { return to_json(Fields(options).echo()); }
 
 std::string truth_path(const std::string& master) {
   if (!master.ends_with(master_ending))
@@ -263,7 +263,7 @@ Simulated simulate(const SimulateOptions& options, Budget budget) {
 SimulateOptions read_truth(const std::string& path) {
   const Hdf5File file = Hdf5File::open(path);
   const std::optional<Hdf5Value> kind = file.attribute("/", "schema");
-  if (!kind || kind->text() != schema)
+  if (!kind || kind->text() != truth_schema)
     throw Error(ErrorKind::bad_file, fmt::format("{}: not the truth of a simulated scan", path))
         .hint("`sonde stem simulate X_master.h5` writes X_truth.h5");
   const auto parameters = file.value("/parameters");

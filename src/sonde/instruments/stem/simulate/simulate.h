@@ -25,9 +25,10 @@ namespace sonde::stem {
 
 /// What lies under the beam: nanoparticles on a film (specimen.h); nothing at all, with the beam shifted by -1, 0
 /// and +1 times the deflection in turn (the pattern of the benchmarks); hills of the phase, by wave optics (wave.h);
-/// a strained crystal that diffracts into disks (disk_lattice.h); grains of a crystal (grain_patterns.h); or electrons
-/// spread evenly over a detector that integrates their charge (integrating_detector.h).
-enum class Sample { particles, vacuum, phase, disks, crystal, counting };
+/// a strained crystal that diffracts into disks (disk_lattice.h); grains of a crystal (grain_patterns.h); electrons
+/// spread evenly over a detector that integrates their charge (integrating_detector.h); or the particles again, seen by
+/// a detector that writes down each hit with its time (event_hits.h).
+enum class Sample { particles, vacuum, phase, disks, crystal, counting, events };
 
 /// Everything that decides a simulated scan; two runs with equal options give equal files.
 struct SimulateOptions {
@@ -60,6 +61,7 @@ struct SimulateOptions {
   double sigma_excitation_error = 0.02;
   double diffracted = 0.5;
   double occupancy = 0.005;
+  std::string dwell = "2us";
   double cloud = 0.35, deposit = 30, deposit_spread = 8, read_noise = 1;
   double dark_level = 20, dark_spread = 0, gain_spread = 0, xray_rate = 0;
   Index masked_pixels = 4;

@@ -25,6 +25,7 @@
 #include "sonde/instruments/stem/read/acquisition.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
 #include "sonde/instruments/stem/simulate/specimen.h"
+#include "sonde/instruments/stem/timepix/event_options.h"
 
 namespace sonde::stem {
 namespace {
@@ -192,6 +193,12 @@ std::vector<Orientation> orientations_of(const SimulateOptions& options) {
   return orientations;
 }
 
+void check_dwell(std::string_view text, std::string_view where) {
+  const double s = parse_duration(text, where);
+  if (!(s >= 1e-8 && s <= 1))
+    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\"; expected 10 ns to 1 s", where, text));
+}
+
 Deformation deformation_of(const SimulateOptions& options) {
   const auto values = numbers_of<double, 3>(options.strain);
   if (!values)
@@ -202,7 +209,9 @@ Deformation deformation_of(const SimulateOptions& options) {
 }  // namespace
 
 void SimulateOptions::describe(Fields& fields) {
-  fields.positional("output", output, {.help = "master file to write, its name ends in _master.h5", .optional = true});
+  fields.positional(
+      "output", output,
+      {.help = "master file to write, its name ends in _master.h5; of events a .tpx3 file", .optional = true});
   fields.add("scan_shape", scan_shape, {.help = "scan positions", .metavar = "ROWS,COLS"});
   fields.add("detector_shape", detector_shape, {.help = "detector pixels", .metavar = "ROWS,COLS"});
   fields.choice(
@@ -212,11 +221,13 @@ void SimulateOptions::describe(Fields& fields) {
        {"phase", Sample::phase},
        {"disks", Sample::disks},
        {"crystal", Sample::crystal},
-       {"counting", Sample::counting}},
+       {"counting", Sample::counting},
+       {"events", Sample::events}},
       {.help = "what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills "
                "of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts "
                "into disks; grains of a crystal from a file, with kinematic patterns; counting: nothing, electrons "
-               "are spread evenly over a detector that integrates their charge"});
+               "are spread evenly over a detector that integrates their charge; events: the nanoparticles, as the raw "
+               "data of a Timepix3 detector"});
   fields.add("dose", dose,
              {.help = "mean counts of a detector pixel in one frame", .unit = "counts", .min = 1e-6, .max = 1e6});
   fields.add(
@@ -293,7 +304,9 @@ void SimulateOptions::describe(Fields& fields) {
       "diffracted", diffracted,
       {.help = "of crystal: share of the counts of all disks in those beside the direct one", .min = 0, .max = 1});
   fields.add("occupancy", occupancy,
-             {.help = "of counting: mean electrons of a pixel in one frame", .min = 1e-6, .max = 10});
+             {.help = "of counting and events: mean electrons of a pixel at one position", .min = 1e-6, .max = 10});
+  fields.add("dwell", dwell,
+             {.help = "of events: time at a scan position, 10ns to 1s", .metavar = "TIME", .check = check_dwell});
   fields.add(
       "cloud", cloud,
       {.help = "of counting: standard deviation of the charge of an electron", .unit = "px", .min = 0.01, .max = 2});
@@ -362,7 +375,8 @@ IntegratingSettings integrating_of(const SimulateOptions& options) {
 Optics optics_of(const SimulateOptions& options) {
   Optics optics;
   std::tie(optics.rows, optics.cols) = shape_of(options.detector_shape, "detector shape", most_pixels);
-  const double of_pixel = options.sample == Sample::counting ? options.occupancy : options.dose;
+  const bool electrons = options.sample == Sample::counting || options.sample == Sample::events;
+  const double of_pixel = electrons ? options.occupancy : options.dose;
   optics.dose = of_pixel * static_cast<double>(optics.rows) * static_cast<double>(optics.cols);
   if (options.centre) {
     std::tie(optics.centre_row, optics.centre_col) = pair_of<double>(*options.centre, "centre");

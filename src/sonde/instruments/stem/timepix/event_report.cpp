@@ -116,6 +116,9 @@ void warn_of_file(const TimepixEvents& events, const TimepixOptions& options, st
         fmt::format("{} hits are sums of time over threshold without a time of their own (type 0xa), and "
                     "are left out",
                     packets.integrated));
+  if (packets.overflows > 0)
+    warnings.push_back(
+        fmt::format("{} records say that a counter overflowed: their times may be wrong", packets.overflows));
   std::vector<std::string> unknown;
   for (const auto& [type, count] : packets.unknown) unknown.push_back(fmt::format("{} of type 0x{:x}", count, type));
   if (packets.other_edges > 0) unknown.push_back(fmt::format("{} edges of unknown inputs", packets.other_edges));
@@ -168,10 +171,13 @@ std::vector<std::string> warnings_of(const TimepixEvents& events, const TimepixO
 std::vector<std::string> lines_of(const TimepixEvents& events, const TimepixOptions& options) {
   std::vector<std::string> lines;
   const PacketCounts& packets = events.packets;
-  lines.push_back(fmt::format("file      {} hits in {}, {:.3g} million a second; {} chunks of {} chip{}", packets.hits,
-                              format_seconds(events.duration_s),
-                              events.duration_s > 0 ? static_cast<double>(packets.hits) / events.duration_s / 1e6 : 0,
-                              packets.chunks, packets.of_chip.size(), packets.of_chip.size() == 1 ? "" : "s"));
+  const std::string parts = packets.chunks > 0
+                                ? fmt::format("{} chunks of {} chip{}", packets.chunks, packets.of_chip.size(),
+                                              packets.of_chip.size() == 1 ? "" : "s")
+                                : std::string("records of 16 bytes");
+  lines.push_back(fmt::format(
+      "file      {} hits in {}, {:.3g} million a second; {}", packets.hits, format_seconds(events.duration_s),
+      events.duration_s > 0 ? static_cast<double>(packets.hits) / events.duration_s / 1e6 : 0, parts));
   const std::string shape =
       fmt::format("{} x {} positions of {}", events.scan_rows, events.scan_cols, format_seconds(options.dwell_s()));
   const std::string edges = events.timing.channel ? name_of(*events.timing.channel) : "";
@@ -222,6 +228,7 @@ Value value_of(const TimepixEvents& events, const TimepixOptions& options) {
   hits["late"] = events.late_hits;
   hits["stray"] = events.stray_hits;
   hits["integrated"] = packets.integrated;
+  hits["overflows"] = packets.overflows;
   for (const auto& [chip, count] : packets.of_chip) hits["of_chip"][std::to_string(chip)] = count;
   Value& electrons = value["electrons"];
   electrons["count"] = events.electrons;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +26,7 @@ struct PacketCounts {
   std::uint64_t integrated = 0;  ///< hits of the mode that sums time over threshold: they have no time of their own
   std::array<std::uint64_t, tdc_channels> edges{};  ///< by TdcChannel
   std::uint64_t other_edges = 0;                    ///< of no known channel
+  std::uint64_t overflows = 0;                      ///< records that say that a counter overflowed; used like others
   std::uint64_t bad_fine = 0;                       ///< edges whose fine part is none of 0 to 12; taken as 1
   std::uint64_t global = 0, control = 0, ends = 0;
   std::map<unsigned, std::uint64_t> unknown;            ///< by type: bits 60 to 63
@@ -45,10 +48,27 @@ struct PacketBlock {
   }
 };
 
-/// Decodes a TPX3 file piece by piece: chunks of one chip each, of at most 65535 bytes, whose words are hits, edges of
+/// Decodes a file of hits piece by piece.
+class HitReader {
+ public:
+  virtual ~HitReader() = default;
+  /// The next bytes, a multiple of 16 but for the last ones of the file. What is found is appended. Throws
+  /// Error(bad_file) for what is damaged.
+  virtual void take(std::span<const std::byte> bytes, PacketBlock& block) = 0;
+  /// After the last bytes. Throws Error(bad_file) for a file that was cut off.
+  virtual void finish() = 0;
+  /// The latest time so far that can be trusted; nothing before the first one.
+  [[nodiscard]] virtual std::optional<Ticks> latest() const = 0;
+  [[nodiscard]] const PacketCounts& counts() const { return counts_; }
+
+ protected:
+  PacketCounts counts_;
+};
+
+/// Decodes a TPX3 file: chunks of one chip each, of at most 65535 bytes, whose words are hits, edges of
 /// the TDC, global time and messages. Nothing that the file declares decides how much is allocated: a word becomes one
 /// hit or edge at most. Not thread-safe.
-class PacketReader {
+class PacketReader final : public HitReader {
  public:
   /// `name` stands for the file in messages; the layout must outlive the reader.
   PacketReader(std::string name, const ChipLayout& layout, Damage damage)
@@ -57,11 +77,12 @@ class PacketReader {
   /// The next bytes: whole words (8 bytes), but for the last ones of the file. What is found is appended. Throws
   /// Error(bad_file) for a file that does not begin with a chunk, chunks of chips that the layout does not have, and,
   /// unless they are to be skipped, where no chunk begins after another.
-  void take(std::span<const std::byte> bytes, PacketBlock& block);
+  void take(std::span<const std::byte> bytes, PacketBlock& block) override;
   /// After the last bytes. Throws Error(bad_file) for a file that ends within a chunk, unless that is to be skipped.
-  void finish();
-
-  [[nodiscard]] const PacketCounts& counts() const { return counts_; }
+  void finish() override;
+  [[nodiscard]] std::optional<Ticks> latest() const override {
+    return clock_.started() ? std::optional(clock_.latest()) : std::nullopt;
+  }
   [[nodiscard]] const WrapClock& clock() const { return clock_; }
 
  private:
@@ -73,7 +94,6 @@ class PacketReader {
   std::string name_;
   const ChipLayout& layout_;
   Damage damage_;
-  PacketCounts counts_;
   WrapClock clock_;
   std::uint64_t offset_ = 0;                // of the next byte
   std::uint64_t chunk_at_ = 0;              // where the last chunk begins

@@ -13,6 +13,7 @@
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/file.h"
+#include "sonde/instruments/stem/timepix/record_reader.h"
 
 namespace sonde::stem {
 namespace {
@@ -68,7 +69,7 @@ std::string name_of(TdcChannel channel) {
 FileSurvey survey_file(const std::string& path, const ChipLayout& layout, Damage damage) {
   const File file(path);
   FileSurvey survey{.file_bytes = file.size()};
-  PacketReader reader(path, layout, damage);
+  const std::unique_ptr<HitReader> reader = open_hits(path, layout, damage);
   PacketBlock block;
   std::vector<std::byte> piece;
   constexpr Ticks none = std::numeric_limits<Ticks>::max();
@@ -79,10 +80,10 @@ FileSurvey survey_file(const std::string& path, const ChipLayout& layout, Damage
     piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(survey_step, file.size() - survey.read_bytes)));
     file.read_at(survey.read_bytes, piece);
     block.clear();
-    reader.take(piece, block);
+    reader->take(piece, block);
     survey.read_bytes += piece.size();
     // A damaged word is seconds after the latest time.
-    const Ticks latest = reader.clock().latest();
+    const Ticks latest = reader->latest().value_or(0);
     for (const Hit& hit : block.hits)
       if (hit.time <= latest && hit.time < second) {
         second = std::max(earliest, hit.time);
@@ -93,12 +94,12 @@ FileSurvey survey_file(const std::string& path, const ChipLayout& layout, Damage
       if (edge.time / fine_per_tick <= latest && of_channel.size() < most_edges) of_channel.push_back(edge.time);
     }
   }
-  if (survey.read_bytes == file.size() && (damage == Damage::stop || file.size() == 0)) reader.finish();
-  survey.hits = reader.counts().hits;
+  if (survey.read_bytes == file.size() && (damage == Damage::stop || file.size() == 0)) reader->finish();
+  survey.hits = reader->counts().hits;
   // The first word of a file, if it is damaged, is by itself too, and so is a hit long before the beam.
   if (second != none && second - earliest > WrapClock::slack) earliest = second;
   if (earliest != none) survey.first_hit = earliest * fine_per_tick;
-  for (std::size_t c = 0; c < times.size(); ++c) survey.edges[c] = survey_of(times[c], reader.counts().edges[c]);
+  for (std::size_t c = 0; c < times.size(); ++c) survey.edges[c] = survey_of(times[c], reader->counts().edges[c]);
   return survey;
 }
 

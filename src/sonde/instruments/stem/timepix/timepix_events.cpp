@@ -18,6 +18,7 @@
 #include "sonde/engine/report/progress.h"
 #include "sonde/instruments/stem/timepix/clusters.h"
 #include "sonde/instruments/stem/timepix/event_store.h"
+#include "sonde/instruments/stem/timepix/record_reader.h"
 #include "sonde/instruments/stem/timepix/scan_clock.h"
 #include "sonde/instruments/stem/timepix/time_order.h"
 
@@ -180,7 +181,7 @@ TimepixEvents find_events(const std::string& path, const ChipLayout& layout, con
         read += bytes.size();
         return true;
       });
-  PacketReader reader(path, layout, options.damage);
+  const std::unique_ptr<HitReader> reader = open_hits(path, layout, options.damage);
   PacketBlock block;
   TimeOrder order;
   Clusterer clusters(result.rows, result.cols, in_ticks(options.cluster_s()));
@@ -223,19 +224,19 @@ TimepixEvents find_events(const std::string& path, const ChipLayout& layout, con
         const std::span<const std::byte> piece = left.first(std::min(piece_bytes, left.size()));
         left = left.subspan(piece.size());
         block.clear();
-        reader.take(piece, block);
+        reader->take(piece, block);
         order.add(block);
-        release(reader.clock().latest() - reorder, lead);
+        release(reader->latest().value_or(0) - reorder, lead);
       }
       progress.advance(static_cast<Index>(bytes->size() / 8));
     }
   }
-  reader.finish();
-  if (reader.clock().started()) release(reader.clock().latest() + 1, 0);
+  reader->finish();
+  if (reader->latest()) release(*reader->latest() + 1, 0);
   result.stray_hits = order.waiting();
   give(std::numeric_limits<Ticks>::max());
 
-  result.packets = reader.counts();
+  result.packets = reader->counts();
   result.late_hits = order.late_hits();
   result.late_edges = order.late_edges();
   result.cut = clusters.cut();

@@ -52,12 +52,13 @@ struct TimepixEvents {
 /// What find_events() will hold.
 [[nodiscard]] MemoryPlan plan_events(const ChipLayout& layout, const TimepixOptions& options);
 
-/// Reads the file once, in blocks of 2 MiB that a thread of its own reads ahead: decodes hits, puts them in the order
-/// of time, joins them into electrons and gives each its position. Works on one thread and holds what plan_events()
-/// says, whatever the size of the file: events go through a temporary file. The result does not depend on blocks or
-/// threads.
+/// Reads the file, of TPX3 packets or of records (.t3p), once, in blocks of 2 MiB that a thread of its own reads ahead:
+/// decodes hits, puts them in the order of time, joins them into electrons and gives each its position. Works on one
+/// thread and holds what plan_events() says, whatever the size of the file: events go through a temporary file. The
+/// result does not depend on blocks or threads.
 ///
-/// Throws what PacketReader throws, Error(budget), Error(io) of the temporary file, and what check_interrupt() throws.
+/// Throws what the reader of the file throws, Error(budget), Error(io) of the temporary file, and what
+/// check_interrupt() throws.
 [[nodiscard]] TimepixEvents find_events(const std::string& path, const ChipLayout& layout, const ScanTiming& timing,
                                         const TimepixOptions& options, Budget budget);
 

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes are hits and edges in the order of time, electrons and positions, or an Error; every hit is accounted for.
-// The first byte chooses how. Whole files go through the program in tests/damage.
+// Any bytes, of packets or of records, are hits and edges in the order of time, electrons and positions, or an Error;
+// every hit is accounted for. The first byte chooses how. Whole files go through the program in tests/damage.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/instruments/stem/timepix/clusters.h"
 #include "sonde/instruments/stem/timepix/packet_reader.h"
+#include "sonde/instruments/stem/timepix/record_reader.h"
 #include "sonde/instruments/stem/timepix/scan_clock.h"
 #include "sonde/instruments/stem/timepix/time_order.h"
 
@@ -82,21 +84,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (size == 0) return 0;
   const std::uint8_t how = bytes[0];
   auto left = std::as_bytes(std::span(bytes + 1, size - 1));
-  PacketReader reader("fuzz.tpx3", layout, how & 2 ? Damage::skip : Damage::stop);
+  const Damage damage = how & 2 ? Damage::skip : Damage::stop;
+  std::unique_ptr<HitReader> reader;
+  if (how & 64)
+    reader = std::make_unique<RecordReader>("fuzz.t3p", layout, damage);
+  else
+    reader = std::make_unique<PacketReader>("fuzz.tpx3", layout, damage);
   Pipeline pipeline(how);
   PacketBlock block;
   try {
     while (!left.empty()) {
-      const auto piece = left.first(std::min<std::size_t>(left.size(), how & 1 ? 40 : 4096));
+      const auto piece = left.first(std::min<std::size_t>(left.size(), how & 1 ? 48 : 4096));
       left = left.subspan(piece.size());
       block.clear();
-      reader.take(piece, block);
-      pipeline.take(block, reader.clock().latest() - (how & 32 ? 0 : 64'000));
+      reader->take(piece, block);
+      pipeline.take(block, reader->latest().value_or(0) - (how & 32 ? 0 : 64'000));
     }
-    reader.finish();
-    pipeline.take({}, reader.clock().latest() + 1);
-    require(reader.counts().hits <= size / 8);
-    pipeline.finish(reader.counts().hits);
+    reader->finish();
+    pipeline.take({}, reader->latest().value_or(0) + 1);
+    require(reader->counts().hits <= size / 8);
+    pipeline.finish(reader->counts().hits);
   } catch (const sonde::Error&) {
   }
   return 0;

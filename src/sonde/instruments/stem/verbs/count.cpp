@@ -14,6 +14,7 @@
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/stem/count/count_result.h"
+#include "sonde/instruments/stem/count/stempy_file.h"
 #include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
@@ -29,12 +30,14 @@ const std::vector<std::string> event_endings = {".h5"};
 struct CountCommandOptions {
   std::string input;
   std::string output, png, plot;
+  EventFormat format = EventFormat::sonde;
   CountOptions count;
   LoadOptions load;
   void describe(Fields& fields) {
     fields.positional("input", input, {.help = "a scan of dense frames", .array = true});
     fields.add("output", output,
                {.help = "write the electrons of every position to this file", .metavar = "FILE.h5", .letter = 'o'});
+    describe_event_format(format, fields);
     fields.add("png", png,
                {.help = "draw the electrons by pixel and by position into this picture", .metavar = "FILE.png"});
     fields.add("plot", plot,
@@ -90,8 +93,12 @@ void run_count(const CountCommandOptions& options, Run& run) {
   run.report().add_choice("xray", std::isfinite(xray) ? Value(xray) : Value("none"), result.thresholds.xray_because);
   for (const std::string& line : result.lines()) run.say(line);
   const std::string command = command_of("stem count", options, run, {"output", "png", "plot"});
-  run.give(result.contents(command), options.output);
-  if (!options.output.empty()) run.say("wrote     " + options.output);
+  const Contents contents = result.contents(command);
+  run.give(contents);
+  if (!options.output.empty()) {
+    write_events(options.output, options.format, contents, command);
+    run.say("wrote     " + options.output);
+  }
   if (!options.png.empty()) {
     write_png(options.png, result.picture(), command);
     run.say("wrote     " + options.png);
@@ -124,7 +131,8 @@ Verb count_verb() {
       .examples = {{"sonde stem count frames_master.h5 -o events.h5 --png events.png", "Thresholds from the frames"},
                    {"sonde stem count frames.npy --dark dark.npy --gain gain.npy -o events.h5 --plot values.png",
                     "Dark and gain images, and a look at the thresholds"},
-                   {"sonde stem count frames.npy --background 24 --xray 150 -o events.h5", "Given thresholds"}},
+                   {"sonde stem count frames.npy --background 24 --xray 150 -o events.h5", "Given thresholds"},
+                   {"sonde stem count frames_master.h5 -o counted.h5 --format stempy", "A file for stempy"}},
       .plans = true,
       .watched = Watched{},
       .invoke = invocation<CountCommandOptions, run_count>};

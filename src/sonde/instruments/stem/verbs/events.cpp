@@ -9,6 +9,8 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/io/png.h"
+#include "sonde/engine/run/write_contents.h"
+#include "sonde/instruments/stem/count/stempy_file.h"
 #include "sonde/instruments/stem/timepix/event_report.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
@@ -19,12 +21,14 @@ namespace {
 struct EventsCommandOptions {
   std::string input;
   std::string output, png;
+  EventFormat format = EventFormat::sonde;
   TimepixOptions timepix;
   void describe(Fields& fields) {
-    fields.positional("input", input, {.help = "raw data of a Timepix3 detector", .metavar = "FILE.tpx3"});
+    fields.positional("input", input, {.help = "raw data of a Timepix3 detector", .metavar = "FILE.tpx3|.t3p"});
     fields.add(
         "output", output,
         {.help = "write the electrons of each position to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
+    describe_event_format(format, fields);
     fields.add("png", png,
                {.help = "draw the sum of all patterns and the electrons of each position", .metavar = "FILE.png"});
     timepix.describe(fields);
@@ -44,6 +48,7 @@ void show_plan(const FileSurvey& survey, const ScanTiming& timing, const ChipLay
 
 void run_events(const EventsCommandOptions& options, Run& run) {
   if (options.png.empty()) run.require_output(options.output);
+  if (!options.output.empty() && options.format == EventFormat::stempy) require_contents_path(options.output, {".h5"});
   if (!options.output.empty()) require_place(options.output);
   if (!options.png.empty()) {
     (void)require_ending(options.png, "pictures", {".png"});
@@ -62,9 +67,13 @@ void run_events(const EventsCommandOptions& options, Run& run) {
   for (const std::string& line : lines_of(*events, options.timepix)) run.say(line);
   for (const std::string& warning : warnings_of(*events, options.timepix)) log_warning(warning);
   auto writing = run.report().phase("write");
-  run.give(contents_of(events, options.timepix, command_of("stem events", options, run, {"output", "png"})),
-           options.output);
-  if (!options.output.empty()) run.say("wrote     " + options.output);
+  const std::string command = command_of("stem events", options, run, {"output", "png"});
+  const Contents contents = contents_of(events, options.timepix, command);
+  run.give(contents);
+  if (!options.output.empty()) {
+    write_events(options.output, options.format, contents, command);
+    run.say("wrote     " + options.output);
+  }
   if (!options.png.empty()) {
     write_png(options.png, picture_of(*events));
     run.say("wrote     " + options.png);
@@ -80,7 +89,8 @@ Verb events_verb() {
       .summary = "Find the electrons of each scan position in the raw data of a Timepix3 detector",
       .details =
           "Reads the words of a TPX3 file (pixel, time and time over threshold of each hit, edges of the TDC) on one "
-          "clock without wraps, joins hits of pixels that touch into electrons, and gives each electron the position "
+          "clock without wraps, or the records of a .t3p file, which have no edges, joins hits of pixels that touch "
+          "into electrons, and gives each electron the position "
           "at which the probe was. What the file does not say are " +
           setting("dwell") + " and " + setting("scan_shape") +
           "; that the edges of an input of the TDC begin the lines of the scan is seen from their distance.\n\n"

@@ -4,6 +4,7 @@
 #include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
 #include "sonde/engine/io/atomic_file.h"
+#include "sonde/instruments/stem/simulate/event_hits.h"
 #include "sonde/instruments/stem/simulate/simulate.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
 
@@ -29,9 +30,32 @@ void show_plan(const SimulateOptions& options, Run& run) {
   run.show_memory(plan.memory, run.host_budget());
 }
 
+void run_events_simulation(SimulateOptions options, Run& run) {
+  if (options.output == SimulateOptions{}.output) options.output = "hits.tpx3";
+  require_place(options.output);
+  (void)events_truth_path(options.output);
+  const EventSimulationPlan plan = plan_events_simulation(options);
+  if (run.dry_run()) {
+    run.report().add_choice("electrons", Value(plan.electrons),
+                            fmt::format("{} positions in {}", plan.positions, format_seconds(plan.duration_s)));
+    run.report().add_choice("raw data", Value(format_bytes(plan.file_bytes)), "two words of 8 bytes an electron");
+    return run.show_memory(plan.memory, run.host_budget());
+  }
+  auto phase = run.report().phase("simulate");
+  const Simulated made = simulate_events(options, run.host_budget());
+  phase.end();
+  run.results()["files"] = made.files;
+  run.results()["frames"] = made.frames;
+  run.results()["counts_per_frame"] = made.counts_per_frame;
+  for (const std::string& file : made.files) run.say("wrote     " + file);
+  run.say(fmt::format("scan      {} positions of {}, {:.6g} electrons each", made.frames, options.dwell,
+                      made.counts_per_frame));
+}
+
 void run_simulate(const SimulateOptions& options, Run& run) {
   run.require_named_output();
   if (options.output == SimulateOptions{}.output) note_made_up_names();
+  if (options.sample == Sample::events) return run_events_simulation(options, run);
   require_place(options.output);
   (void)truth_path(options.output);
   if (options.sample == Sample::crystal && !options.crystal.empty()) run.require_room_for(options.crystal);
@@ -57,7 +81,8 @@ Verb simulate_verb() {
           .details =
               "Nanoparticles on a thin film, seen by a detector that counts single electrons, in the layout of a "
               "DECTRIS ARINA acquisition: master, data files, the microscope's sidecar, bad pixels. Beside it the "
-              "truth: what every detector should see, without the counting noise.\n\n"
+              "truth: what every detector should see, without the counting noise. Sample events gives the raw data of "
+              "a Timepix3 detector, with every electron of the scan beside it.\n\n"
               "The same options give the same files, byte for byte.",
           .examples = {{"sonde stem simulate scan_master.h5", "128 x 128 positions of 192 x 192 pixels"},
                        {"sonde stem simulate low_master.h5 --dose 0.01 --seed 7", "A hundredth of the dose"},
@@ -66,7 +91,9 @@ Verb simulate_verb() {
                        {"sonde stem simulate film_master.h5 --sample disks --disk-radius 6 --detector-shape 128,128",
                         "Disks of a crystal that is strained beyond an interface"},
                        {"sonde stem simulate grains_master.h5 --sample crystal --crystal Au.cif --dose 4",
-                        "Eight grains of gold with kinematic patterns"}},
+                        "Eight grains of gold with kinematic patterns"},
+                       {"sonde stem simulate hits.tpx3 --sample events --scan-shape 64,64 --dwell 10us",
+                        "Hits with their times, for stem events"}},
           .plans = true,
           .watched = Watched{},
           .invoke = invocation<SimulateOptions, run_simulate>};

@@ -21,8 +21,8 @@ DType type_for(const StoredEvents& events) {
   for (std::size_t p = 0; p + 1 < events.offsets.size(); ++p)
     most = std::max(most, events.offsets[p + 1] - events.offsets[p]);
   if (most > max_value(DType::u32))
-    throw Error(ErrorKind::not_supported, fmt::format("{}: {} events at one position, more than 32 bits count",
-                                                      events.path, most));
+    throw Error(ErrorKind::not_supported,
+                fmt::format("{}: {} events at one position, more than 32 bits count", events.path, most));
   return most <= max_value(DType::u8) ? DType::u8 : most <= max_value(DType::u16) ? DType::u16 : DType::u32;
 }
 
@@ -47,6 +47,7 @@ class EventSource final : public Source {
     const ScanShape shape = choose_scan_shape(facts, options);
     acquisition_.scan = scan_order(shape, options);
     acquisition_.scan_because = shape.because;
+    acquisition_.original_metadata = std::move(events_->metadata);
     const auto absent = std::count(events_->frames.begin(), events_->frames.end(), 0u);
     acquisition_.notes.push_back({fmt::format("frames: lists of {} electrons", events_->offsets.back()),
                                   fmt::format("the file holds events; {} positions have no frame", absent)});
