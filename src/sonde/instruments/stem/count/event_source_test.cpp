@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <random>
 #include <string>
@@ -18,12 +19,14 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/correct/mask_bit.h"
 #include "sonde/instruments/stem/count/test_events.h"
+#include "sonde/instruments/stem/layout/resident.h"
 #include "sonde/instruments/stem/load/load_options.h"
 #include "sonde/instruments/stem/pass/centre_sums.h"
 #include "sonde/instruments/stem/pass/memory_source.h"
 #include "sonde/instruments/stem/pass/moment_sums.h"
 #include "sonde/instruments/stem/pass/pass.h"
 #include "sonde/instruments/stem/pass/pattern_statistics.h"
+#include "sonde/instruments/stem/pass/resident_elements.h"
 #include "sonde/instruments/stem/pass/scan_sample.h"
 #include "sonde/instruments/stem/results/detector_images.h"
 #include "tests/support/errors.h"
@@ -31,6 +34,7 @@
 
 namespace sonde::stem {
 namespace {
+namespace lists_as_a_scan {  // its sizes are those of other tests too
 
 using sonde::testing::error_of;
 using sonde::testing::TemporaryFolder;
@@ -116,8 +120,9 @@ PassFacts facts_of(Source& source, const PassSettings& settings, bool with_frame
     const auto* values = static_cast<const std::uint64_t*>(array.data());
     facts.sums.insert(facts.sums.end(), values, values + array.count());
   };
-  for (const Array* array : {&moments.total, &moments.moment_row, &moments.moment_col, &statistics.sum,
-                             &statistics.largest, &statistics.nonzero, &result.input_sum})
+  for (const Array* array :
+       std::initializer_list<const Array*>{&moments.total, &moments.moment_row, &moments.moment_col, &statistics.sum,
+                                           &statistics.largest, &statistics.nonzero, &result.input_sum})
     add(*array);
   for (const CentreSums* each : {&centres, &bright})
     for (const Array* array :
@@ -242,7 +247,9 @@ TEST(EventSource, VirtualImagesAreCountedFromTheListsInEveryLayout) {
     const std::vector<DetectorImage> images = detector_images(dataset, detectors, geometry);
     const std::vector<Mask> masks = detector_masks(detectors, geometry);
     const bool lists = layout == LayoutChoice::automatic || layout == LayoutChoice::file;
-    if (layout == LayoutChoice::automatic) EXPECT_EQ(dataset.layout(), LayoutChoice::compressed);
+    if (layout == LayoutChoice::automatic) {
+      EXPECT_EQ(dataset.layout(), LayoutChoice::compressed);
+    }
     for (std::size_t i = 0; i < 2; ++i) {
       EXPECT_EQ(images[i].path == "electrons", lists);
       for (Index p = 0; p < scan_positions; ++p) {
@@ -297,5 +304,6 @@ TEST(EventSource, TheScanMayBeTurned) {
   EXPECT_EQ(source->acquisition().scan.frame(0, 2), 2 * scan_cols + scan_cols - 1);
 }
 
+}  // namespace lists_as_a_scan
 }  // namespace
 }  // namespace sonde::stem
