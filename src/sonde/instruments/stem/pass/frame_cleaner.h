@@ -149,7 +149,7 @@ class FrameCleaner {
       for (; begin + k < positions.size() && (k == 0 || lists_->entries() < most_entries); ++k) {
         const Index position = positions[begin + k];
         bool valid = false;
-        settings_.scan.frames_of(position, stored_frames_);
+        find_frames(batch, position);
         for (const Index stored : stored_frames_) {
           if (!shared_.source->has_frame(stored)) continue;
           valid |= take_frame(stored, [&] {
