@@ -191,7 +191,7 @@ class SimulateKeywords(TypedDict, total=False):
 
     scan_shape: Text | None
     detector_shape: Text | None
-    sample: Literal["particles", "vacuum", "phase", "disks", "crystal", "counting"] | None
+    sample: Literal["particles", "vacuum", "phase", "disks", "crystal", "counting", "events"] | None
     dose: SupportsFloat | None
     centre: Text | None
     disk_radius: SupportsFloat | None
@@ -218,6 +218,7 @@ class SimulateKeywords(TypedDict, total=False):
     sigma_excitation_error: SupportsFloat | None
     diffracted: SupportsFloat | None
     occupancy: SupportsFloat | None
+    dwell: Text | None
     cloud: SupportsFloat | None
     deposit: SupportsFloat | None
     deposit_spread: SupportsFloat | None

@@ -1619,15 +1619,15 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
 
 
 @checked
-def count(input: Text, *, output: Text | None = None, png: Text | None = None, plot: Text | None = None, dark: Text | None = None,
-          gain: Text | None = None, background: SupportsFloat | None = None, xray: SupportsFloat | None = None,
-          background_sigma: SupportsFloat | None = None, xray_sigma: SupportsFloat | None = None,
-          samples: SupportsIndex | None = None, seed: SupportsIndex | None = None, scan_shape: Text | None = None,
-          scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
-          transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
-          ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
-          dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
-          raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+def count(input: Text, *, output: Text | None = None, format: Literal["sonde", "stempy"] | None = None, png: Text | None = None,
+          plot: Text | None = None, dark: Text | None = None, gain: Text | None = None, background: SupportsFloat | None = None,
+          xray: SupportsFloat | None = None, background_sigma: SupportsFloat | None = None,
+          xray_sigma: SupportsFloat | None = None, samples: SupportsIndex | None = None, seed: SupportsIndex | None = None,
+          scan_shape: Text | None = None, scan_flip: Literal["none", "rows", "cols", "both"] | None = None,
+          transpose_scan: bool | None = None, transpose_detector: bool | None = None, allow_incomplete: bool | None = None,
+          drop_extra: bool | None = None, ignore_mask: bool | None = None, mask_file: Text | None = None,
+          sentinel: SupportsIndex | None = None, dataset: Text | None = None, raw_shape: Text | None = None,
+          raw_dtype: Text | None = None, raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
           raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
           camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, scan_region: Text | None = None,
           hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
@@ -1653,6 +1653,8 @@ def count(input: Text, *, output: Text | None = None, png: Text | None = None, p
         a scan of dense frames
     output : str (FILE.h5), default ''
         write the electrons of every position to this file
+    format : {'sonde', 'stempy'}, default 'sonde'
+        layout of the .h5 file: one list with offsets, or the one that stempy reads
     png : str (FILE.png), default ''
         draw the electrons by pixel and by position into this picture
     plot : str (FILE.png|.pdf|.svg), default ''
@@ -1734,19 +1736,21 @@ def count(input: Text, *, output: Text | None = None, png: Text | None = None, p
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem count", input, output=output, png=png, plot=plot, dark=dark, gain=gain, background=background, xray=xray,
-                background_sigma=background_sigma, xray_sigma=xray_sigma, samples=samples, seed=seed, scan_shape=scan_shape,
-                scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
-                allow_incomplete=allow_incomplete, drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file,
-                sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian,
-                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, voltage=voltage, camera_length=camera_length,
-                scan_step=scan_step, scan_region=scan_region, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device,
-                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
+    return _run("stem count", input, output=output, format=format, png=png, plot=plot, dark=dark, gain=gain,
+                background=background, xray=xray, background_sigma=background_sigma, xray_sigma=xray_sigma, samples=samples,
+                seed=seed, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
+                transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
+                ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape,
+                raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap, preset=preset,
+                voltage=voltage, camera_length=camera_length, scan_step=scan_step, scan_region=scan_region, hot_pixels=hot_pixels,
+                on_error=on_error, live=live, device=device, memory=memory, threads=threads, report=report, config=config,
+                dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
-def events(input: Text, *, output: Text | None = None, png: Text | None = None, dwell: Text | None = None,
-           scan_shape: Text | None = None, lines: Literal["auto", "none", "tdc1", "tdc2"] | None = None,
+def events(input: Text, *, output: Text | None = None, format: Literal["sonde", "stempy"] | None = None, png: Text | None = None,
+           dwell: Text | None = None, scan_shape: Text | None = None,
+           lines: Literal["auto", "none", "tdc1", "tdc2"] | None = None,
            start: Literal["auto", "hit", "tdc1", "tdc2"] | None = None, edge: Literal["rise", "fall"] | None = None,
            delay: Text | None = None, cluster_time: Text | None = None, reorder_time: Text | None = None,
            chips: Text | None = None, damage: Literal["stop", "skip"] | None = None, live: SupportsIndex | None = None,
@@ -1757,9 +1761,9 @@ def events(input: Text, *, output: Text | None = None, png: Text | None = None, 
     What ``sonde stem events`` does.
 
     Reads the words of a TPX3 file (pixel, time and time over threshold of each hit, edges of the TDC) on one clock without wraps,
-    joins hits of pixels that touch into electrons, and gives each electron the position at which the probe was. What the file
-    does not say are dwell and scan_shape; that the edges of an input of the TDC begin the lines of the scan is seen from their
-    distance.
+    or the records of a .t3p file, which have no edges, joins hits of pixels that touch into electrons, and gives each electron
+    the position at which the probe was. What the file does not say are dwell and scan_shape; that the edges of an input of the
+    TDC begin the lines of the scan is seen from their distance.
 
     The file is read once, in blocks: memory does not depend on its size. The result is a list of pixels for each position.
     Electrons before and after the scan and in flybacks are counted, and a dwell or a scan shape that does not fit the file is
@@ -1767,10 +1771,12 @@ def events(input: Text, *, output: Text | None = None, png: Text | None = None, 
 
     Parameters
     ----------
-    input : str (FILE.tpx3), default ''
+    input : str (FILE.tpx3|.t3p), default ''
         raw data of a Timepix3 detector
     output : str (FILE.h5|.nc|.npz), default ''
         write the electrons of each position to this file
+    format : {'sonde', 'stempy'}, default 'sonde'
+        layout of the .h5 file: one list with offsets, or the one that stempy reads
     png : str (FILE.png), default ''
         draw the sum of all patterns and the electrons of each position
     dwell : str (TIME), default ''
@@ -1808,10 +1814,10 @@ def events(input: Text, *, output: Text | None = None, png: Text | None = None, 
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
     """
-    return _run("stem events", input, output=output, png=png, dwell=dwell, scan_shape=scan_shape, lines=lines, start=start,
-                edge=edge, delay=delay, cluster_time=cluster_time, reorder_time=reorder_time, chips=chips, damage=damage,
-                live=live, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
-                progress=progress)
+    return _run("stem events", input, output=output, format=format, png=png, dwell=dwell, scan_shape=scan_shape, lines=lines,
+                start=start, edge=edge, delay=delay, cluster_time=cluster_time, reorder_time=reorder_time, chips=chips,
+                damage=damage, live=live, device=device, memory=memory, threads=threads, report=report, config=config,
+                dry_run=dry_run, progress=progress)
 
 
 @checked
@@ -1933,7 +1939,7 @@ def convert(input: Text, target: Text | None = None, *, output: Text | None = No
 
 @checked
 def simulate(output: Text | None = None, *, scan_shape: Text | None = None, detector_shape: Text | None = None,
-             sample: Literal["particles", "vacuum", "phase", "disks", "crystal", "counting"] | None = None,
+             sample: Literal["particles", "vacuum", "phase", "disks", "crystal", "counting", "events"] | None = None,
              dose: SupportsFloat | None = None, centre: Text | None = None, disk_radius: SupportsFloat | None = None,
              edge_width: SupportsFloat | None = None, halo_length: SupportsFloat | None = None,
              wide_length: SupportsFloat | None = None, halo_fraction: SupportsFloat | None = None,
@@ -1944,37 +1950,38 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
              lattice_turn: SupportsFloat | None = None, orders: SupportsIndex | None = None,
              excitation: SupportsFloat | None = None, crystal: Text | None = None, grains: SupportsIndex | None = None,
              euler: Text | None = None, k_max: SupportsFloat | None = None, sigma_excitation_error: SupportsFloat | None = None,
-             diffracted: SupportsFloat | None = None, occupancy: SupportsFloat | None = None, cloud: SupportsFloat | None = None,
-             deposit: SupportsFloat | None = None, deposit_spread: SupportsFloat | None = None,
-             read_noise: SupportsFloat | None = None, dark_level: SupportsFloat | None = None,
-             dark_spread: SupportsFloat | None = None, gain_spread: SupportsFloat | None = None,
-             xray_rate: SupportsFloat | None = None, masked_pixels: SupportsIndex | None = None,
-             hot_pixels: SupportsIndex | None = None, seed: SupportsIndex | None = None,
-             dtype: Literal["u8", "u16", "u32"] | None = None, frames_per_file: SupportsIndex | None = None,
-             voltage: SupportsFloat | None = None, camera_length: SupportsFloat | None = None,
-             scan_step: SupportsFloat | None = None, truth: bool | None = None, live: SupportsIndex | None = None,
-             device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
-             report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, progress: Progress | None = None) -> Result:
+             diffracted: SupportsFloat | None = None, occupancy: SupportsFloat | None = None, dwell: Text | None = None,
+             cloud: SupportsFloat | None = None, deposit: SupportsFloat | None = None,
+             deposit_spread: SupportsFloat | None = None, read_noise: SupportsFloat | None = None,
+             dark_level: SupportsFloat | None = None, dark_spread: SupportsFloat | None = None,
+             gain_spread: SupportsFloat | None = None, xray_rate: SupportsFloat | None = None,
+             masked_pixels: SupportsIndex | None = None, hot_pixels: SupportsIndex | None = None,
+             seed: SupportsIndex | None = None, dtype: Literal["u8", "u16", "u32"] | None = None,
+             frames_per_file: SupportsIndex | None = None, voltage: SupportsFloat | None = None,
+             camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, truth: bool | None = None,
+             live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
+             threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
+             dry_run: bool | None = None, progress: Progress | None = None) -> Result:
     """Write a scan whose every expected count is known.
 
     What ``sonde stem simulate`` does.
 
     Nanoparticles on a thin film, seen by a detector that counts single electrons, in the layout of a DECTRIS ARINA acquisition:
     master, data files, the microscope's sidecar, bad pixels. Beside it the truth: what every detector should see, without the
-    counting noise.
+    counting noise. Sample events gives the raw data of a Timepix3 detector, with every electron of the scan beside it.
 
     The same options give the same files, byte for byte.
 
     Parameters
     ----------
     output : str, default 'scan_master.h5'
-        master file to write, its name ends in _master.h5
+        master file to write, its name ends in _master.h5; of events a .tpx3 file
     scan_shape : str (ROWS,COLS), default '128,128'
         scan positions
     detector_shape : str (ROWS,COLS), default '192,192'
         detector pixels
-    sample : {'particles', 'vacuum', 'phase', 'disks', 'crystal', 'counting'}, default 'particles'
-        what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts into disks; grains of a crystal from a file, with kinematic patterns; counting: nothing, electrons are spread evenly over a detector that integrates their charge
+    sample : {'particles', 'vacuum', 'phase', 'disks', 'crystal', 'counting', 'events'}, default 'particles'
+        what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts into disks; grains of a crystal from a file, with kinematic patterns; counting: nothing, electrons are spread evenly over a detector that integrates their charge; events: the nanoparticles, as the raw data of a Timepix3 detector
     dose : float in counts, default 1.0
         mean counts of a detector pixel in one frame (at least 1e-06, at most 1e+06)
     centre : str (ROW,COL) in px, default unset
@@ -2026,7 +2033,9 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
     diffracted : float, default 0.5
         of crystal: share of the counts of all disks in those beside the direct one (at least 0, at most 1)
     occupancy : float, default 0.005
-        of counting: mean electrons of a pixel in one frame (at least 1e-06, at most 10)
+        of counting and events: mean electrons of a pixel at one position (at least 1e-06, at most 10)
+    dwell : str (TIME), default '2us'
+        of events: time at a scan position, 10ns to 1s
     cloud : float in px, default 0.35
         of counting: standard deviation of the charge of an electron (at least 0.01, at most 2)
     deposit : float in counts, default 30.0
@@ -2082,8 +2091,9 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
                 phase_width=phase_width, rotation=rotation, transpose=transpose, lattice=lattice, strain_field=strain_field,
                 strain=strain, lattice_turn=lattice_turn, orders=orders, excitation=excitation, crystal=crystal, grains=grains,
                 euler=euler, k_max=k_max, sigma_excitation_error=sigma_excitation_error, diffracted=diffracted,
-                occupancy=occupancy, cloud=cloud, deposit=deposit, deposit_spread=deposit_spread, read_noise=read_noise,
-                dark_level=dark_level, dark_spread=dark_spread, gain_spread=gain_spread, xray_rate=xray_rate,
-                masked_pixels=masked_pixels, hot_pixels=hot_pixels, seed=seed, dtype=dtype, frames_per_file=frames_per_file,
-                voltage=voltage, camera_length=camera_length, scan_step=scan_step, truth=truth, live=live, device=device,
-                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, progress=progress)
+                occupancy=occupancy, dwell=dwell, cloud=cloud, deposit=deposit, deposit_spread=deposit_spread,
+                read_noise=read_noise, dark_level=dark_level, dark_spread=dark_spread, gain_spread=gain_spread,
+                xray_rate=xray_rate, masked_pixels=masked_pixels, hot_pixels=hot_pixels, seed=seed, dtype=dtype,
+                frames_per_file=frames_per_file, voltage=voltage, camera_length=camera_length, scan_step=scan_step, truth=truth,
+                live=live, device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run,
+                progress=progress)

@@ -20,6 +20,7 @@
 #include "sonde/engine/options/fields.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/engine/report/progress.h"
+#include "sonde/instruments/stem/simulate/event_hits.h"
 #include "sonde/instruments/stem/simulate/expectation.h"
 #include "sonde/instruments/stem/simulate/frames.h"
 #include "sonde/instruments/stem/simulate/truth_file.h"
@@ -212,6 +213,7 @@ std::string truth_path(const std::string& master) {
 }
 
 Simulated simulate(const SimulateOptions& options, Budget budget) {
+  if (options.sample == Sample::events) return simulate_events(options, std::move(budget));
   const std::string beside = truth_path(options.output);
   const SimulationPlan plan = plan_simulation(options, budget);
   const Reservation reservation = budget.reserve(
