@@ -3,6 +3,7 @@ import type { ComponentType } from "preact";
 
 import { ExportPanel } from "../export/export_dialog";
 import type { PanelDescription } from "../protocol/messages";
+import { ColoursPanel, LabelsPanel } from "./colours_panel";
 import { CurvesPanel } from "./curves_panel";
 import { AdjustPanel } from "./adjust_panel";
 import { DetectorSection } from "./detector_section";
@@ -35,10 +36,12 @@ export interface Kind {
 export const KINDS: Readonly<Record<string, Kind>> = {
   adjust: { Body: AdjustPanel },
   chart: { Body: Chart },
+  colours: { Body: ColoursPanel },
   curves: { Body: CurvesPanel },
   diagnoses: { Body: DiagnosesPanel },
   facts: { Body: Facts },
   frames: { Body: FramesPanel },
+  labels: { Body: LabelsPanel },
   mixer: { Body: MixerPanel, frame: "own" },
   picture: { Body: PicturePanel },
   run: { Body: RunBar, frame: "untitled" },

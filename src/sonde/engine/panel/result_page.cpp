@@ -57,6 +57,7 @@ Value sliders(const Quantity& quantity, const std::vector<int>& shown) {
 /// Rows and columns of a picture: those that are given, else the last two axes that have more than one element, else
 /// the last two.
 std::array<int, 2> picture_axes(const ResultPanel& panel, const Quantity& quantity) {
+  if (panel.kind == ResultPanel::Kind::colours) return {0, 1};
   if (panel.family >= 0) return {panel.family, panel.along};
   const auto rank = static_cast<int>(quantity.axes.size());
   std::vector<int> long_ones;
@@ -69,6 +70,7 @@ std::array<int, 2> picture_axes(const ResultPanel& panel, const Quantity& quanti
 std::vector<int> shown_axes(const ResultPanel& panel, const Quantity& quantity) {
   if (panel.kind == ResultPanel::Kind::curves) return {panel.along, panel.family};
   const auto [row, col] = picture_axes(panel, quantity);
+  if (panel.kind == ResultPanel::Kind::colours) return {row, col, static_cast<int>(quantity.axes.size()) - 1};
   return {row, col};
 }
 
@@ -102,9 +104,17 @@ const char* type_of(ResultPanel::Kind kind) {
       return "picture";
     case ResultPanel::Kind::vectors:
       return "vectors";
+    case ResultPanel::Kind::labels:
+      return "labels";
+    case ResultPanel::Kind::colours:
+      return "colours";
     default:
       return "curves";
   }
+}
+
+bool is_picture(ResultPanel::Kind kind) {
+  return kind != ResultPanel::Kind::curves && kind != ResultPanel::Kind::points;
 }
 
 /// The elements of one panel that one `show` asks for.
@@ -123,14 +133,15 @@ class BlockMeans {
         made_cols_((cols + cols_of - 1) / cols_of),
         sums_(static_cast<std::size_t>(made_rows_ * made_cols_)),
         counts_(sums_.size()) {}
-  void add(Index first_row, Index rows, std::span<const double> values) {
+  /// `names`: of values that have no mean the last one of a block counts.
+  void add(Index first_row, Index rows, std::span<const double> values, bool names) {
     for (Index r = 0; r < rows; ++r)
       for (Index c = 0; c < cols_; ++c) {
         const auto at = static_cast<std::size_t>((first_row + r) / rows_of_ * made_cols_ + c / cols_of_);
         const double value = values[static_cast<std::size_t>(r * cols_ + c)];
         if (std::isnan(value)) continue;
-        sums_[at] += value;
-        ++counts_[at];
+        sums_[at] = names ? value : sums_[at] + value;
+        counts_[at] = names ? 1 : counts_[at] + 1;
       }
   }
   [[nodiscard]] Index rows() const { return made_rows_; }
@@ -183,6 +194,16 @@ class ResultView {
   void show_image(const Command& command, std::size_t number, Outlet& outlet) const;
   [[nodiscard]] std::vector<BlockMeans> means_of(const ResultPanel& panel, const Quantity& shown,
                                                  const Slice& slice) const;
+  /// The pixels of one frame.
+  struct Plane {
+    Index rows = 0, cols = 0;
+    std::vector<float> values;
+  };
+  /// Three elements of the last axis: of u8 as the bytes of one number, the first the highest, of others each by
+  /// itself.
+  [[nodiscard]] std::vector<Plane> colour_planes(const Command& command, const ResultPanel& panel,
+                                                 const Quantity& shown) const;
+  [[nodiscard]] std::vector<Plane> planes_shown(const Command& command, const ResultPanel& panel) const;
   [[nodiscard]] Value curves(const Command& command, const ResultPanel& panel) const;
   [[nodiscard]] Value points(const ResultPanel& panel) const;
 
@@ -197,8 +218,8 @@ const Quantity& ResultView::quantity(const std::string& name) const {
   throw Error(ErrorKind::internal, fmt::format("{}: no quantity {}", result_->path(), name));
 }
 
-/// Channels of a panel's parts: two for each panel.
-std::uint16_t channel_of(std::size_t panel, std::size_t part) { return static_cast<std::uint16_t>(2 * panel + part); }
+/// Channels of a panel's parts: at most five for each panel.
+std::uint16_t channel_of(std::size_t panel, std::size_t part) { return static_cast<std::uint16_t>(5 * panel + part); }
 
 Value ResultView::options(std::size_t number) const {
   const ResultPanel& panel = panels_[number];
@@ -235,6 +256,12 @@ Value ResultView::options(std::size_t number) const {
       if (panels_[i].range == panel.range) options["shares"].push_back(static_cast<Index>(channel_of(i, 0)));
   if (panel.kind == ResultPanel::Kind::vectors)
     for (const char* name : {"x", "y"}) add_part(name, unit_text(first.unit));
+  else if (panel.kind == ResultPanel::Kind::colours)
+    for (const std::string& name : panel.quantities)
+      if (quantity(name).dtype == DType::u8)
+        add_part(&name == &panel.quantities.front() ? "colours" : "legend", "");
+      else
+        for (const char* axis : {"x", "y", "z"}) add_part(axis, "");
   else
     for (const PartText& part : parts_of(first))
       add_part(part.name, part.part == Part::phase ? part.unit : unit_text(first.unit));
@@ -290,24 +317,54 @@ std::vector<BlockMeans> ResultView::means_of(const ResultPanel& panel, const Qua
       count.append(i == row_axis ? std::min(band, rows - row) : slice.count[i]);
     }
     const std::vector<std::vector<double>> values = planes_of(read(shown, first, count));
-    for (std::size_t i = 0; i < planes.size(); ++i) planes[i].add(row, count[row_axis], values[i]);
+    for (std::size_t i = 0; i < planes.size(); ++i)
+      planes[i].add(row, count[row_axis], values[i], panel.kind == ResultPanel::Kind::labels);
   }
   return planes;
 }
 
-void ResultView::show_image(const Command& command, std::size_t number, Outlet& outlet) const {
-  const ResultPanel& panel = panels_[number];
-  std::vector<std::vector<float>> parts;
-  Index rows = 0, cols = 0;
+std::vector<ResultView::Plane> ResultView::colour_planes(const Command& command, const ResultPanel& panel,
+                                                         const Quantity& shown, bool as_one) const {
+  const Slice all_parts = slice_of(command, panel, shown);
+  const auto last = static_cast<int>(shown.axes.size()) - 1;
+  std::vector<Plane> planes;
+  for (Index part = 0; part < 3; ++part) {
+    Slice slice;
+    for (int i = 0; i <= last; ++i) {
+      slice.first.append(i == last ? part : all_parts.first[i]);
+      slice.count.append(i == last ? 1 : all_parts.count[i]);
+    }
+    const BlockMeans means = means_of(panel, shown, slice).front();
+    planes.push_back({means.rows(), means.cols(), part_of({means.means()}, Part::value)});
+  }
+  if (shown.dtype != DType::u8) return planes;
+  Plane all = planes[0];
+  for (std::size_t i = 0; i < all.values.size(); ++i)
+    all.values[i] = 65536 * std::round(planes[0].values[i]) + 256 * std::round(planes[1].values[i]) +
+                    std::round(planes[2].values[i]);  // below 2^24: exact
+  return {all};
+}
+
+std::vector<ResultView::Plane> ResultView::planes_shown(const Command& command, const ResultPanel& panel) const {
+  std::vector<Plane> all;
   for (const std::string& name : panel.quantities) {
     const Quantity& shown = quantity(name);
+    if (panel.kind == ResultPanel::Kind::colours) {
+      for (Plane& plane : colour_planes(command, panel, shown)) all.push_back(std::move(plane));
+      continue;
+    }
     const std::vector<BlockMeans> planes = means_of(panel, shown, slice_of(command, panel, shown));
     std::vector<std::vector<double>> means;
     for (const BlockMeans& plane : planes) means.push_back(plane.means());
-    for (const PartText& part : parts_of(shown)) parts.push_back(part_of(means, part.part));
-    rows = planes[0].rows();
-    cols = planes[0].cols();
+    for (const PartText& part : parts_of(shown))
+      all.push_back({planes[0].rows(), planes[0].cols(), part_of(means, part.part)});
   }
+  return all;
+}
+
+void ResultView::show_image(const Command& command, std::size_t number, Outlet& outlet) const {
+  const ResultPanel& panel = panels_[number];
+  std::vector<Plane> planes = planes_shown(command, panel);
   const Quantity& first = quantity(panel.quantities.front());
   const auto [row_axis, col_axis] = picture_axes(panel, first);
   Value reply;
@@ -315,8 +372,8 @@ void ResultView::show_image(const Command& command, std::size_t number, Outlet& 
   for (const int axis : {row_axis, col_axis})
     reply["one_of"].push_back(groups_of(first.axes[static_cast<std::size_t>(axis)].size, most_pixels));
   outlet.reply(command, std::move(reply));
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    Frame frame = make_frame<float>(FrameKind::image, rows, cols, std::move(parts[i]));
+  for (std::size_t i = 0; i < planes.size(); ++i) {
+    Frame frame = make_frame<float>(FrameKind::image, planes[i].rows, planes[i].cols, std::move(planes[i].values));
     frame.request = command.id;
     frame.channel = channel_of(number, i);
     outlet.send(std::move(frame));
@@ -407,8 +464,7 @@ Value ResultView::points(const ResultPanel& panel) const {
 void ResultView::show(const Command& command, Outlet& outlet) const {
   const std::size_t number = panel_of(command);
   const ResultPanel& panel = panels_[number];
-  if (panel.kind == ResultPanel::Kind::image || panel.kind == ResultPanel::Kind::vectors)
-    return show_image(command, number, outlet);
+  if (is_picture(panel.kind)) return show_image(command, number, outlet);
   Value reply = panel.kind == ResultPanel::Kind::points ? points(panel) : curves(command, panel);
   reply["panel"] = number;
   outlet.reply(command, std::move(reply));
@@ -543,11 +599,15 @@ bool suits(const ResultPanel& panel, const Quantity& quantity, const std::vector
   };
   switch (panel.kind) {
     case ResultPanel::Kind::image:
+    case ResultPanel::Kind::labels:
       return others.empty() && rank >= 2 && std::max(panel.along, panel.family) < rank;
     case ResultPanel::Kind::vectors:
       return rank >= 2 && std::max(panel.along, panel.family) < rank && !quantity.complex() && as_the_first();
     case ResultPanel::Kind::curves:
       return panel.along < rank && panel.family < rank && as_the_first();
+    case ResultPanel::Kind::colours:
+      return rank >= 3 && quantity.axes.back().size == 3 && !quantity.complex() && others.size() < 3 &&
+             (!others.empty() || quantity.dtype == DType::u8);
     case ResultPanel::Kind::points:
       return rank == 2 && quantity.axes[1].size == 2 && !quantity.complex();
   }

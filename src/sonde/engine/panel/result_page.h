@@ -20,7 +20,12 @@ struct ResultPanel {
     image,    ///< the last two axes of one quantity that have several elements; sliders choose along the others
     vectors,  ///< two quantities: along columns and along rows; the direction is a colour, the length its brightness
     curves,   ///< over one axis; one curve for each quantity, or for each element of a second axis of one quantity
-    points,   ///< quantities of shape (points, 2): row and column, drawn as a map of them
+    labels,   ///< as image, of whole numbers that are names: each has a colour of its own, 0 none
+    /// Quantities whose first two axes are a picture and whose last one has three elements: u8, red, green and blue;
+    /// then, where they are given, a picture of u8 that explains the colours, of any size, and a direction of every
+    /// pixel, of another type, that is said at the pointer. `along` and `family` are not looked at.
+    colours,
+    points,  ///< quantities of shape (points, 2): row and column, drawn as a map of them
   };
   Kind kind = Kind::image;
   std::string title{};

@@ -366,6 +366,43 @@ TEST_F(ResultPage, SaysWhichPicturesHaveOneRange) {
   }
 }
 
+TEST_F(ResultPage, SendsNamesAsTheyAreAndNoMeanOfThem) {
+  Hdf5Writer writer = writer_of(file("a.h5"));
+  std::vector<std::int32_t> names(static_cast<std::size_t>(9 * 2050));
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = i % 2 == 0 ? 7 : 4;
+  writer.array("/grain", Array::from(names, Shape{9, 2050}));
+  writer.finish();
+  const Page page =
+      result_page(open("a.h5"), {{.kind = ResultPanel::Kind::labels, .title = "Grains", .quantities = {"grain"}}});
+  EXPECT_EQ(panel(page, "Grains").type, "labels");
+  const auto heard = show(page, "Grains");
+  EXPECT_THAT(heard->values(0), ::testing::Each(::testing::AnyOf(4, 7)));
+}
+
+TEST_F(ResultPage, SendsColoursAsNumbersWithTheirLegendAndDirections) {
+  Hdf5Writer writer = writer_of(file("a.h5"));
+  const auto bytes = [](std::vector<std::uint8_t> values, const Shape& shape) { return Array::from(values, shape); };
+  writer.array("/map", bytes({1, 2, 3, 255, 255, 255, 0, 0, 9, 5, 0, 0, 0, 0, 0, 0, 1, 0}, {2, 3, 3}));
+  writer.array("/legend", bytes({0, 1, 0, 2, 0, 0, 0, 0, 3, 4, 4, 4}, {4, 1, 3}));
+  writer.array("/zone", ramp({2, 3, 1, 3}));
+  writer.finish();
+  const auto shown = [&](std::vector<std::string> quantities) {
+    return result_page(open("a.h5"), {{.kind = ResultPanel::Kind::colours, .title = "A", .quantities = quantities}});
+  };
+  const Page page = shown({"map", "legend", "zone"});
+  EXPECT_EQ(panel(page, "A").type, "colours");
+  const auto heard = show(page, "A");
+  ASSERT_EQ(heard->frames.size(), 5U);
+  EXPECT_THAT(heard->values(0), ElementsAre(0x010203, 0xffffff, 9, 0x050000, 0, 0x0100));
+  EXPECT_THAT(heard->values(1), ElementsAre(0x0100, 0x020000, 3, 0x040404));
+  EXPECT_EQ(heard->frames[1].rows, 4U);
+  EXPECT_THAT(heard->values(4), ElementsAre(2, 5, 8, 11, 14, 17));
+  EXPECT_EQ(heard->frames[4].channel, heard->frames[0].channel + 4);
+  // A map of other numbers has no colours; without a legend directions remain.
+  EXPECT_EQ(panel(shown({"map", "zone"}), "A").options.find("parts")->items()[1].find("name")->as_text(), "x");
+  for (const Panel& each : shown({"zone"}).panels) EXPECT_NE(each.title, "A");
+}
+
 TEST_F(ResultPage, SendsBothComponentsOfVectors) {
   Hdf5Writer writer = writer_of(file("a.h5"));
   writer.array("/x", ramp({9, 11}));

@@ -21,6 +21,7 @@ namespace {
 using std::numbers::pi;
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 constexpr Index map_side = 480;  // px
+constexpr Index legend_side = map_side / 3;
 
 double mean_of(const std::vector<double>& values) {
   double total = 0, count = 0;
@@ -177,6 +178,10 @@ Contents OrientResult::contents(const std::string& command) const {
   add("ambiguous", {}, Array::from(ambiguous_at, {r, c}), "");
   add("other", {"crystal axis", "detector axis"}, Array::from(other, {r, c, 3, 3}), "");
   add("valid", {}, Array::from(valid, {r, c}), "");
+  add("colours", {"colour"}, colours(), "");
+  if (sector.corners())
+    contents.add("orientation/legend", {"legend row", "legend column", "colour"}, sector.legend(legend_side));
+  contents.add_text("orientation/colours_are", sector.legend_text());
   if (grains.empty()) return contents;
   const auto degrees_of = [&](const std::vector<double>& angles) {
     std::vector<float> values(angles.size());
@@ -222,25 +227,35 @@ std::string OrientResult::ang() const {
   return text;
 }
 
+Array OrientResult::colours() const {
+  const ZoneSector sector(plan.crystal(), plan.group());
+  Array map(Device::cpu(), Shape{scan_rows, scan_cols, 3}, DType::u8);
+  const auto view = map.view<std::uint8_t, 3>();
+  for (Index row = 0; row < scan_rows; ++row)
+    for (Index col = 0; col < scan_cols; ++col) {
+      const PatternMatch& each = matches[static_cast<std::size_t>(row * scan_cols + col)];
+      const Colour colour =
+          each.matches.empty() ? not_finite : sector.colour(transposed(each.matches[0].orientation)[2]);
+      view(row, col, 0) = colour.red;
+      view(row, col, 1) = colour.green;
+      view(row, col, 2) = colour.blue;
+    }
+  return map;
+}
+
 Array OrientResult::picture() const {
   const ZoneSector sector(plan.crystal(), plan.group());
   const Index zoom = std::max<Index>(1, map_side / std::max(scan_rows, scan_cols));
   Array map(Device::cpu(), Shape{scan_rows * zoom, scan_cols * zoom, 3}, DType::u8);
   const auto view = map.view<std::uint8_t, 3>();
+  const Array of_positions = colours();
+  const auto colour = of_positions.view<std::uint8_t, 3>();
   std::vector<double> reliability;
-  std::vector<Colour> colours;
-  for (const PatternMatch& each : matches) {
-    const bool there = !each.matches.empty();
-    colours.push_back(there ? sector.colour(transposed(each.matches[0].orientation)[2]) : not_finite);
-    reliability.push_back(there ? each.reliability : std::numeric_limits<double>::quiet_NaN());
-  }
+  for (const PatternMatch& each : matches)
+    reliability.push_back(each.matches.empty() ? std::numeric_limits<double>::quiet_NaN() : each.reliability);
   for (Index row = 0; row < map.shape()[0]; ++row)
-    for (Index col = 0; col < map.shape()[1]; ++col) {
-      const Colour& colour = colours[static_cast<std::size_t>(row / zoom * scan_cols + col / zoom)];
-      view(row, col, 0) = colour.red;
-      view(row, col, 1) = colour.green;
-      view(row, col, 2) = colour.blue;
-    }
+    for (Index col = 0; col < map.shape()[1]; ++col)
+      for (Index part = 0; part < 3; ++part) view(row, col, part) = colour(row / zoom, col / zoom, part);
   ImageStyle style{.colours = ColourMap::viridis, .low = 0, .zoom = zoom, .colour_bar = true};
   if (scan_step_col > 0) {
     style.pixel_size = scan_step_col;
@@ -248,7 +263,7 @@ Array OrientResult::picture() const {
   }
   std::vector<Panel> panels;
   panels.push_back({"beam along: " + sector.legend_text(), std::move(map)});
-  if (sector.corners()) panels.push_back({"legend", sector.legend(map_side / 3)});
+  if (sector.corners()) panels.push_back({"legend", sector.legend(legend_side)});
   if (!grains.empty())
     panels.push_back(
         {fmt::format("{} grains", grains.grains.size()), draw_grains(grains, scan_rows, scan_cols, sector, zoom)});

@@ -46,14 +46,16 @@ struct OrientResult {
   /// orientation/matrix (scan row, scan column, match, 3, 3), corr, zone, inplane, mirrored of every match, of refined
   /// ones overlap, standard_error (turns about the detector's x, y and the beam, degrees) and misorientation_error
   /// (their root sum of squares); reliability, explained, ambiguous, other (the second orientation of a projection) and
-  /// valid of every position; and what find_grains() made: grain (0: none), from_mean, boundary (degrees) and settled
-  /// of every position, and add_grains().
+  /// valid of every position, colours() with their legend; and what find_grains() made: grain (0: none), from_mean,
+  /// boundary (degrees) and settled of every position, and add_grains().
   [[nodiscard]] Contents contents(const std::string& command) const;
   /// The text of a file .ang of EDAX TSL: Euler angles of Bunge (rad), place (um; steps where they are not known),
   /// explained share, reliability over 100, phase (-1: none).
   [[nodiscard]] std::string ang() const;
   /// A row for each grain.
   [[nodiscard]] Value grain_table() const;
+  /// u8 (scan row, scan column, 3): the direction of the beam in the colours of ZoneSector; `not_finite` without one.
+  [[nodiscard]] Array colours() const;
   /// Directions of the beam in the colours of ZoneSector beside their legend, grains, and the reliability.
   [[nodiscard]] Array picture() const;
 };

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 
 #include "sonde/engine/math/random.h"
 #include "sonde/instruments/stem/orient/euler_angles.h"
+#include "sonde/instruments/stem/orient/orient_page.h"
 #include "sonde/instruments/stem/orient/test_crystals.h"
 #include "tests/support/budget.h"
 #include "tests/support/errors.h"
@@ -93,6 +95,22 @@ TEST(OrientResult, HasItsGrainsWithTheirMeanAndSpread) {
   const OrientResult without = make_orient(two_grains(), gold(), none, sonde::testing::plenty());
   EXPECT_EQ(without.contents("").find("orientation/grain"), nullptr);
   EXPECT_EQ(without.to_value().find("grains"), nullptr);
+}
+
+TEST(OrientResult, ItsPageShowsColoursWithTheirMeaningAndGrains) {
+  const OrientResult result = make_orient(two_grains(), gold(), {}, sonde::testing::plenty());
+  auto contents = std::make_shared<const Contents>(result.contents(""));
+  const auto colours = contents->find("orientation/colours")->values.view<std::uint8_t, 3>();
+  const ZoneSector sector(gold(), result.plan.group());
+  const Colour right = sector.colour(transposed(result.matches[7].matches[0].orientation)[2]);
+  EXPECT_EQ((Colour{colours(1, 3, 0), colours(1, 3, 1), colours(1, 3, 2)}), right);
+  const auto stored = panel::StoredResult::of(contents, "orientation.h5");
+  const auto panels = arrange_orientation(stored.value());
+  EXPECT_EQ(panels.at(0).title, "Beam along: red [0 0 1], green [1 0 1], blue [1 1 1]");
+  const auto page = panel::result_page(std::make_shared<const panel::StoredResult>(*stored), panels);
+  std::vector<std::string> types;
+  for (std::size_t i = 0; i < 3; ++i) types.push_back(page.panels.at(i).type);
+  EXPECT_THAT(types, ::testing::ElementsAre("colours", "labels", "picture"));
 }
 
 // Of disks a tenth of a pixel off the errors are as large as their standard errors say: within a factor of two for 12

@@ -3,6 +3,7 @@
 
 #include "sonde/instruments/stem/bench/cases.h"
 #include "sonde/instruments/stem/lattice/strain_page.h"
+#include "sonde/instruments/stem/orient/orient_page.h"
 #include "sonde/instruments/stem/phase/phase_page.h"
 #include "sonde/instruments/stem/phase/stored_centres.h"
 #include "sonde/instruments/stem/radial/radial_page.h"
@@ -24,6 +25,7 @@ std::vector<panel::ResultPanel> arrange(const panel::StoredResult& result) {
   if (holds_centres(result)) return arrange_phase(result);
   if (result.schema().starts_with("sonde.stem.radial/")) return arrange_radial(result);
   if (result.schema().starts_with("sonde.stem.strain/")) return arrange_strain(result);
+  if (result.schema().starts_with("sonde.stem.orientation/")) return arrange_orientation(result);
   return {};
 }
 
