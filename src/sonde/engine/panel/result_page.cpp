@@ -324,7 +324,7 @@ std::vector<BlockMeans> ResultView::means_of(const ResultPanel& panel, const Qua
 }
 
 std::vector<ResultView::Plane> ResultView::colour_planes(const Command& command, const ResultPanel& panel,
-                                                         const Quantity& shown, bool as_one) const {
+                                                         const Quantity& shown) const {
   const Slice all_parts = slice_of(command, panel, shown);
   const auto last = static_cast<int>(shown.axes.size()) - 1;
   std::vector<Plane> planes;
