@@ -291,7 +291,7 @@ TEST(EventSource, SettingsThatListsCannotHaveAreRefused) {
   options.scan_rows = 5;
   options.scan_cols = 5;
   EXPECT_THAT(error_of(ErrorKind::bad_file, [&] { (void)open_list(folder, drawn_events(1), options); }),
-              HasSubstr("117 frames, but scan_shape asks for a scan of 5 x 5 = 25"));
+              HasSubstr("117 frames, but --scan-shape asks for a scan of 5 x 5 = 25"));
 }
 
 TEST(EventSource, TheScanMayBeTurned) {
