@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -6,6 +7,21 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { Pages } from "./pages";
 import { run, temporaryFolder, ViewServer } from "./sonde";
 
+const GOLD = `data_gold
+_cell_length_a 4.078
+_cell_length_b 4.078
+_cell_length_c 4.078
+_cell_angle_alpha 90
+_cell_angle_beta 90
+_cell_angle_gamma 90
+_space_group_name_H-M_alt 'F m -3 m'
+loop_
+_atom_site_label
+_atom_site_fract_x
+_atom_site_fract_y
+_atom_site_fract_z
+Au1 0 0 0
+`;
 const folder = temporaryFolder();
 const at = (name: string) => join(folder.path, name);
 let server: ViewServer | undefined;
@@ -17,6 +33,9 @@ beforeAll(async () => {
   await run("neoclassical", "scan", "analytic-demo", ...grid, "--nu-v", "1e-3,1e-2,1e-1,1", "--er-hat", "0,1e-3", "-o", at("scan.npz"), "--quiet");
   await run("stem", "simulate", at("object_master.h5"), "--sample", "phase", "--scan-shape", "18,24", "--detector-shape", "24,28", "--disk-radius", "5", "--scan-step", "0.1", "--no-truth", "--quiet");
   await run("stem", "phase", at("object_master.h5"), "-o", at("phase.h5"), "--rotation", "0", "--transpose", "0", "--quiet");
+  await writeFile(at("gold.cif"), GOLD);
+  await run("stem", "simulate", at("grains_master.h5"), "--sample", "crystal", "--crystal", at("gold.cif"), "--grains", "5", "--scan-shape", "9,12", "--detector-shape", "124,140", "--dose", "4", "--seed", "2", "--quiet");
+  await run("stem", "orient", at("grains_master.h5"), "--crystal", at("gold.cif"), "-o", at("orientation.h5"), "--quiet");
   await run("ptycho", "simulate", "-o", at("measured.h5"), "--scan-shape", "6,6", "--detector-px", "32", "--quiet");
   await run("ptycho", "run", at("measured.h5"), "-o", at("result.h5"), "--set", "engine.0.iterations=12", "--quiet");
 });
@@ -93,6 +112,17 @@ it("shows phase and amplitude of a reconstruction, its errors and its positions"
   // 36 of them, before and after.
   await expect.poll(() => section("Positions").locator("path.points").evaluateAll((paths) => paths.map((one) => one.getAttribute("d")?.match(/M/g)?.length))).toEqual([36, 36]);
   await expect.poll(() => section("settings").innerText()).toContain("iterations = 12");
+});
+
+it("draws orientations in the colours of the beam's direction, and grains by their names", async () => {
+  await open("orientation.h5");
+  await expect.poll(() => colours("Grains")).toBe(5);
+  const beam = "Beam along: red [0 0 1], green [1 0 1], blue [1 1 1]";
+  await expect.poll(() => colours(beam)).toBeGreaterThan(4);
+  // Beside it the triangle, and at the pointer the direction.
+  await expect.poll(() => section(beam).locator("canvas.wheel").count()).toBe(1);
+  await section(beam).locator("canvas[role=img]").hover();
+  await expect.poll(() => section(beam).locator("figcaption").innerText()).toMatch(/^scan row \d, scan column \d+: [\d.e-]+ [\d.e-]+ [\d.]+$/);
 });
 
 it("makes a phase anew while its settings are dragged", async () => {

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 
 import { linearMarks } from "../display/marks";
 import type { Frame } from "../protocol/frame";
+import { colourOfLabel, colourOfNumber } from "./colours_panel";
 import { scaleOf, spansDecades } from "./curves_panel";
 import { KINDS } from "./kinds";
 import { mappingOf } from "./picture_panel";
@@ -49,6 +50,24 @@ it("shows numbers of both signs on both sides of zero, and phases that go around
 it("gives pictures that belong together one range", () => {
   const [small, large] = [frame([-1, 0, 1]), frame([-3, 0, 5])];
   for (const one of [small, large]) expect(mappingOf(one, part(""), [small, large]).mapping).toMatchObject({ low: -5, high: 5 });
+});
+
+it("draws colours as they are, and what is white in a legend not at all", () => {
+  expect(colourOfNumber(0x010203)).toBe(0xff030201);
+  expect(colourOfNumber(0xffffff)).toBe(0xffffffff);
+  expect(colourOfNumber(0xffffff, true)).toBe(0);
+  expect(colourOfNumber(NaN)).toBe(0);
+});
+
+it("gives names that follow each other colours that differ, and 0 none", () => {
+  expect(colourOfLabel(0)).toBe(0);
+  const colours = Array.from({ length: 60 }, (_, i) => colourOfLabel(i + 1));
+  expect(new Set(colours).size).toBe(60);
+  const parts = (colour: number) => [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
+  for (let i = 1; i < 60; ++i) {
+    const [one, next] = [parts(colours[i - 1]), parts(colours[i])];
+    expect(Math.hypot(...one.map((part, k) => part - next[k]))).toBeGreaterThan(60);
+  }
 });
 
 it("names an axis with its unit", () => {
