@@ -30,6 +30,8 @@ KernelSettings BraggOptions::kernel_settings() const {
 DiskSettings BraggOptions::disk_settings(const Probe& of) const {
   DiskSettings settings;
   settings.gain = gain;
+  settings.background = background;
+  settings.background_sigma = background_sigma.value_or(2 * of.radius);
   settings.corr_power = corr_power;
   settings.sigma_dp = sigma_dp;
   settings.sigma_cc = sigma_cc;
@@ -52,6 +54,15 @@ void BraggOptions::check() const {
     throw Error(ErrorKind::usage,
                 fmt::format("a trench from {:g} to {:g} px has no width", *kernel_inner, *kernel_outer))
         .hint("give a larger " + setting("kernel_outer") + " or a smaller " + setting("kernel_inner"));
+  if (subpixel == Refinement::mle && background != PatternBackground::none)
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: its likelihood is that of the counts, with a background of their own; expected {}",
+                            setting("subpixel", "mle"), setting("background", "none")))
+        .hint("leave out " + setting("background") + " or give another " + setting("subpixel"));
+  if (background_sigma && background != PatternBackground::dog)
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: no Gaussian is subtracted with {}; expected {}", setting("background_sigma"),
+                            setting("background", std::string(name(background))), setting("background", "dog")));
 }
 
 void BraggOptions::describe(Fields& fields) {
@@ -80,6 +91,16 @@ void BraggOptions::describe(Fields& fields) {
   fields.add("kernel_sigma", kernel_sigma,
              {.help = "width of the gaussian one; else twice the radius", .unit = "px", .min = 0.1, .max = 10'000});
   fields.heading("Correlation");
+  fields.choice("background", background,
+                {{"none", PatternBackground::none},
+                 {"constant", PatternBackground::constant},
+                 {"radial_median", PatternBackground::radial_median},
+                 {"dog", PatternBackground::dog}},
+                {.help = "what is subtracted from each pattern first: the median of its pixels, the median at each "
+                         "distance from the direct beam, or the pattern blurred by a wide Gaussian (difference of "
+                         "Gaussians)"});
+  fields.add("background_sigma", background_sigma,
+             {.help = "width of that Gaussian; else twice the radius", .unit = "px", .min = 0.1, .max = 10'000});
   fields.add("corr_power", corr_power,
              {.help = "1: cross-correlation, 0: phase correlation, between: hybrid", .min = 0, .max = 1});
   fields.add("sigma_dp", sigma_dp, {.help = "Gaussian blur of the pattern", .unit = "px", .min = 0, .max = 1000});

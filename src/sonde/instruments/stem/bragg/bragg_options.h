@@ -15,6 +15,8 @@ struct BraggOptions {
   std::string probe = "auto";  ///< "auto", a radius in px, or the file of a vacuum scan
   KernelShape kernel = KernelShape::ring;
   std::optional<double> kernel_inner, kernel_outer, kernel_sigma;
+  PatternBackground background = PatternBackground::none;
+  std::optional<double> background_sigma;
   double gain = 1;  ///< units of the detector for one electron
   double corr_power = 1, sigma_dp = 0, sigma_cc = 2;
   Refinement subpixel = Refinement::newton;

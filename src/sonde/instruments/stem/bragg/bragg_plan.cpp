@@ -15,6 +15,7 @@
 #include "sonde/engine/base/setting.h"
 #include "sonde/instruments/stem/bragg/disk_kernels.h"
 #include "sonde/instruments/stem/bragg/likely_places.h"
+#include "sonde/instruments/stem/bragg/pattern_background.h"
 #include "sonde/instruments/stem/bragg/pattern_transform.h"
 #include "sonde/instruments/stem/bragg/peaks.h"
 #include "sonde/instruments/stem/bragg/place_variance.h"
@@ -23,9 +24,13 @@
 namespace sonde::stem {
 namespace {
 
+constexpr std::string_view background_names[] = {"none", "constant", "radial_median", "dog"};
 constexpr std::string_view refinement_names[] = {"none", "poly", "multicorr", "newton", "gaussian2d", "mle"};
 // Of a narrower Gaussian, sums over pixels differ from its spectrum: then the spectrum is taken.
 constexpr double narrowest_in_pixels = 0.8;
+// Radii within which rings about the origin are the direct disk's: one that has moved by a whole radius covers a
+// quarter of the ring there, too little to be its median.
+constexpr double direct_disk = 1.5;
 
 double frequency(Index k, Index extent) {
   return static_cast<double>(2 * k < extent ? k : k - extent) / static_cast<double>(extent);
@@ -57,6 +62,8 @@ std::complex<float>* elements(Array& array) { return static_cast<std::complex<fl
 
 std::string_view name(Refinement refinement) { return refinement_names[static_cast<std::size_t>(refinement)]; }
 
+std::string_view name(PatternBackground background) { return background_names[static_cast<std::size_t>(background)]; }
+
 FilterCounts& FilterCounts::operator+=(const FilterCounts& other) {
   found += other.found;
   edge += other.edge;
@@ -86,13 +93,14 @@ struct BraggPlan::Tables {
   GaussianWindow window{1};
   std::optional<PlaceVariance> variance;
   std::optional<LikelyPlaces> likely;
+  std::optional<PatternRings> rings;
 
   [[nodiscard]] std::size_t bytes() const {
     return transform.bytes() +
            sizeof(std::complex<float>) * (detect.direct.size() + detect.mirrored.size() + refine.direct.size() +
                                           refine.mirrored.size() + kernel.size()) +
            sizeof(float) * (smoothing.size() + refine_smoothing.size()) + (variance ? variance->bytes() : 0) +
-           (likely ? likely->bytes() : 0);
+           (likely ? likely->bytes() : 0) + (rings ? rings->bytes() : 0);
   }
 };
 
@@ -110,6 +118,8 @@ struct BraggPlan::Scratch::Rooms {
   PeakRooms peaks;
   PlaceVariance::Room variance;
   LikelyPlaces::Room likely;
+  PatternRings::Room rings;
+  std::vector<float> real;  // without the background
 };
 
 BraggPlan::Scratch::Scratch(const BraggPlan& plan) : rooms_(std::make_unique<Rooms>(*plan.tables_)) {}
@@ -140,8 +150,12 @@ BraggPlan BraggPlan::prepare(Index rows, Index cols, const Probe& probe, const K
   const std::vector<double> of_probe = make_kernel(probe, rows, cols, kernel);
   std::vector<std::complex<double>> spectrum(of_probe.begin(), of_probe.end());
   Fft2d<double>::prepare({.rows = rows, .cols = cols}).transform(spectrum.data(), FftDirection::forward);
+  const double wide = settings.background != PatternBackground::dog ? 0
+                      : settings.background_sigma > 0               ? settings.background_sigma
+                                                                    : 2 * probe.radius;
   for_each_frequency(rows, cols, cols, [&](std::size_t i, double fy, double fx) {
     spectrum[i] = std::conj(spectrum[i]) * blur(settings.sigma_dp, fy, fx);
+    if (wide > 0) spectrum[i] *= 1 - blur(wide, fy, fx);
   });
 
   auto tables = std::make_unique<Tables>(rows, cols);
@@ -170,8 +184,16 @@ BraggPlan BraggPlan::prepare(Index rows, Index cols, const Probe& probe, const K
     tables->smoothing[i] = static_cast<float>(blur(settings.sigma_cc, fy, fx));
     tables->refine_smoothing[i] = static_cast<float>(blur(sigma, fy, fx));
   });
-  if (newton && settings.corr_power == 1) tables->variance.emplace(spectrum, rows, cols, sigma, reach(probe, kernel));
+  // The blurred kernel is subtracted from the kernel, and reaches three widths farther.
+  if (newton && settings.corr_power == 1)
+    tables->variance.emplace(spectrum, rows, cols, sigma, reach(probe, kernel) + 3 * wide);
   if (settings.subpixel == Refinement::mle) tables->likely.emplace(probe, rows, cols, good, settings.gain);
+  if (settings.background == PatternBackground::constant || settings.background == PatternBackground::radial_median) {
+    DiskSettings about = settings;
+    if (std::isnan(about.background_row)) about.background_row = probe.row;
+    if (std::isnan(about.background_col)) about.background_col = probe.col;
+    tables->rings.emplace(about, rows, cols, direct_disk * probe.radius, good);
+  }
   return BraggPlan(std::move(tables));
 }
 
@@ -190,10 +212,11 @@ void BraggPlan::run_frame(const T* frame, Scratch::Rooms& rooms, DiskList& to) c
   const Index pixels = rows() * cols();
   std::complex<float>*pattern = elements(rooms.pattern), *found = elements(rooms.found),
   *refined = elements(rooms.refined);
-  if (transform.packed())
-    cpu::to_floats(frame, pixels, reinterpret_cast<float*>(pattern));
-  else
-    std::transform(frame, frame + pixels, pattern, [](T v) { return std::complex<float>(static_cast<float>(v)); });
+  if (!transform.packed()) rooms.real.resize(static_cast<std::size_t>(pixels));
+  float* const real = transform.packed() ? reinterpret_cast<float*>(pattern) : rooms.real.data();
+  cpu::to_floats(frame, pixels, real);
+  if (of.rings) of.rings->subtract(real, rooms.rings);
+  if (!transform.packed()) std::copy_n(real, pixels, pattern);
   transform.forward(pattern);
 
   const auto scale = static_cast<float>(1 / transform.scale());

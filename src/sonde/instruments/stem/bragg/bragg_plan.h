@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -27,12 +28,26 @@ enum class Refinement { none, poly, multicorr, newton, gaussian2d, mle };
 
 [[nodiscard]] std::string_view name(Refinement refinement);
 
+/// What is subtracted from every pattern before the correlation.
+///  - constant: the median of its pixels;
+///  - radial_median: the median at each distance from the origin;
+///  - dog: the pattern blurred by a Gaussian wider than disks, so that, with the blur of the pattern, a difference of
+///    Gaussians is left.
+enum class PatternBackground { none, constant, radial_median, dog };
+
+[[nodiscard]] std::string_view name(PatternBackground background);
+
 /// How disks are found, in the words of py4DSTEM's find_Bragg_disks.
 struct DiskSettings {
   double gain = 1;        ///< units of the detector for one electron
   double corr_power = 1;  ///< 1: cross-correlation, 0: phase correlation, between: hybrid
   double sigma_dp = 0;    ///< Gaussian blur of the pattern, px
   double sigma_cc = 2;    ///< Gaussian smoothing of the correlation, px
+  PatternBackground background = PatternBackground::none;
+  double background_sigma = 0;  ///< dog: width of the wider Gaussian beyond sigma_dp, px; 0: two radii
+  double background_row =
+      std::numeric_limits<double>::quiet_NaN();  ///< radial_median: the origin, px; NaN: the probe's
+  double background_col = std::numeric_limits<double>::quiet_NaN();
   Refinement subpixel = Refinement::newton;
   Index upsample_factor = 16;
   double min_absolute_intensity = 0;
@@ -70,17 +85,17 @@ struct DiskList {
 };
 
 /// Finds Bragg disks by correlation with a kernel, prepared once for a detector:
-///   m = F(I) conj(F(K)),  c = |m|^corr_power exp(i arg m),  cc = max(0, F^-1[c exp(-2 pi^2 sigma_cc^2 f^2)]).
+///   m = F(I - B) conj(F(K)),  c = |m|^corr_power exp(i arg m),  cc = max(0, F^-1[c exp(-2 pi^2 sigma_cc^2 f^2)]).
 /// A maximum is no smaller than its neighbours at (+1, 0), (0, +1), (+1, +1) and (-1, +1) and larger than the others,
-/// so that a plateau of two pixels has one. Maxima are filtered (edge, intensity, spacing, number), the brightest
-/// first, and refined. Of Poisson counts and a cross-correlation, newton also gives the variance of a place, H^-1 G
-/// H^-1 with H the curvature of the correlation and G = sum I grad(K) grad(K)^T over the pixels of the kernel; mle the
-/// inverse of the information of the counts, whatever the correlation was. Const
-/// access is thread-safe: one Scratch for each thread. The disks of a frame do not depend on other frames.
+/// so that a plateau of two pixels has one. B is the background (PatternBackground). Maxima are filtered (edge,
+/// intensity, spacing, number), the brightest first, and refined. Of Poisson counts and a cross-correlation, newton
+/// also gives the variance of a place, H^-1 G H^-1 with H the curvature of the correlation and G = sum I grad(K)
+/// grad(K)^T over the pixels of the kernel; mle the inverse of the information of the counts, whatever the correlation
+/// was. Const access is thread-safe: one Scratch for each thread. The disks of a frame do not depend on other frames.
 class BraggPlan {
  public:
-  /// `good`: pixels that mle uses, (rows, cols); empty: all. Throws what make_kernel throws, and Error(bad_input) for a
-  /// detector without a pixel inside the edge.
+  /// `good`: pixels that mle and medians use, (rows, cols); empty: all. Throws what make_kernel throws, and
+  /// Error(bad_input) for a detector without a pixel inside the edge.
   [[nodiscard]] static BraggPlan prepare(Index rows, Index cols, const Probe& probe, const KernelSettings& kernel,
                                          const DiskSettings& settings, std::span<const std::uint8_t> good = {});
   BraggPlan(BraggPlan&&) noexcept;

@@ -16,6 +16,7 @@
 #include "sonde/engine/figure/image.h"
 #include "sonde/engine/report/json.h"
 #include "sonde/instruments/stem/bragg/bragg_faults.h"
+#include "sonde/instruments/stem/correct/centre.h"
 #include "sonde/instruments/stem/load/visit_frames.h"
 #include "sonde/instruments/stem/results/detector_images.h"
 
@@ -33,6 +34,12 @@ Value settings_value(const Probe& probe, const KernelSettings& kernel, const Dis
   value["kernel_inner"] = kernel.inner > 0 ? kernel.inner : probe.radius;
   value["kernel_outer"] = kernel.outer > 0 ? kernel.outer : 2 * probe.radius;
   value["gain"] = disks.gain;
+  value["background"] = name(disks.background);
+  if (disks.background == PatternBackground::dog) value["background_sigma"] = disks.background_sigma;
+  if (disks.background == PatternBackground::radial_median) {
+    value["background_row"] = disks.background_row;
+    value["background_col"] = disks.background_col;
+  }
   value["corr_power"] = disks.corr_power;
   value["sigma_dp"] = disks.sigma_dp;
   value["sigma_cc"] = disks.sigma_cc;
@@ -45,6 +52,27 @@ Value settings_value(const Probe& probe, const KernelSettings& kernel, const Dis
   value["edge_boundary"] = disks.edge_boundary;
   value["max_num_peaks"] = disks.max_num_peaks;
   return value;
+}
+
+std::string background_reason(const BraggOptions& options, const DiskSettings& disks) {
+  if (disks.background == PatternBackground::dog)
+    return fmt::format("less a Gaussian of {:.2f} px, {}", disks.background_sigma,
+                       options.background_sigma ? "given" : "two radii");
+  if (disks.background != PatternBackground::radial_median) return "given";
+  return fmt::format("about row {:.2f}, col {:.2f}, {}", disks.background_row, disks.background_col,
+                     options.probe == "auto" ? "the direct disk" : "where the mean pattern is symmetric");
+}
+
+/// The origin of rings: the direct disk; of a template that was not measured here, where the mean pattern is symmetric.
+void find_origin(const Dataset& dataset, const Probe& probe, const BraggOptions& options, const Array& mean,
+                 DiskSettings& disks) {
+  if (disks.background != PatternBackground::radial_median) return;
+  disks.background_row = probe.row;
+  disks.background_col = probe.col;
+  if (options.probe == "auto") return;
+  const Centre centre = find_centre(seen(mean), dataset.good(), CentreMethod::friedel);
+  disks.background_row = centre.row;
+  disks.background_col = centre.col;
 }
 
 std::vector<Choice<std::string>> choices_of(const Probe& probe, const KernelSettings& kernel,
@@ -67,6 +95,8 @@ std::vector<Choice<std::string>> choices_of(const Probe& probe, const KernelSett
     because = fmt::format("neighbours are {:.1f} px away, and a trench over them pushes disks away", *spacing);
   made.push_back(
       {fmt::format("kernel    {}, trench {:.2f} to {:.2f} px", name(kernel.shape), inner, kernel.outer), because});
+  if (disks.background != PatternBackground::none)
+    made.push_back({fmt::format("backgr.   {}", name(disks.background)), background_reason(options, disks)});
   made.push_back({fmt::format("spacing   {:.2f} px", disks.min_peak_spacing),
                   options.min_peak_spacing ? "given" : "1.5 radii: disks that touch are 2 radii apart"});
   made.push_back({fmt::format("edge      {} px", disks.edge_boundary),
@@ -75,14 +105,15 @@ std::vector<Choice<std::string>> choices_of(const Probe& probe, const KernelSett
 }
 
 /// How far apart the disks of the mean pattern are at least, px; nothing where it has one.
-std::optional<double> disk_spacing(const Array& mean, const Probe& probe, DiskSettings settings) {
+std::optional<double> disk_spacing(const Array& mean, const Probe& probe, DiskSettings settings,
+                                   std::span<const std::uint8_t> good) {
   settings.subpixel = Refinement::poly;
   settings.corr_power = 1;
   // Of the mean of many patterns what is weaker may be the background's.
   settings.min_relative_intensity = 0.02;
   const Index rows = mean.shape()[0], cols = mean.shape()[1];
   const KernelSettings narrow{.inner = probe.radius, .outer = probe.radius + 2};
-  const BraggPlan plan = BraggPlan::prepare(rows, cols, soft_probe(probe.radius, probe.edge), narrow, settings);
+  const BraggPlan plan = BraggPlan::prepare(rows, cols, soft_probe(probe.radius, probe.edge), narrow, settings, good);
   BraggPlan::Scratch scratch(plan);
   DiskList found;
   plan.run(static_cast<const double*>(mean.data()), 1, scratch, found);
@@ -188,7 +219,8 @@ BraggSearch choose_search(const Dataset& dataset, const Probe& probe, const Brag
                      .spacing = {},
                      .kernel = options.kernel_settings(),
                      .disks = options.disk_settings(probe)};
-  search.spacing = disk_spacing(search.mean, probe, search.disks);
+  find_origin(dataset, probe, options, search.mean, search.disks);
+  search.spacing = disk_spacing(search.mean, probe, search.disks, dataset.good());
   if (!options.kernel_outer)
     search.kernel.outer =
         std::max(trench_end(probe, search.spacing, search.disks.sigma_refine()), search.kernel.inner + 1);

@@ -64,15 +64,17 @@ class ReferenceSearch {
  public:
   using Spectrum = std::vector<std::complex<double>>;
 
-  ReferenceSearch(Index rows, Index cols, const std::vector<double>& kernel, const DiskSettings& settings)
-      : rows_(rows), cols_(cols), settings_(settings), kernel_(transformed(kernel)) {}
+  /// Backgrounds nearer to the origin than `hold` are that of this distance.
+  ReferenceSearch(Index rows, Index cols, const std::vector<double>& kernel, const DiskSettings& settings,
+                  double hold = 0)
+      : rows_(rows), cols_(cols), settings_(settings), hold_(hold), kernel_(transformed(kernel)) {}
 
   struct Found {
     double y = 0, x = 0, value = 0;
   };
 
   [[nodiscard]] std::vector<Found> find(const std::vector<double>& pattern) const {
-    const Spectrum raw = correlation_spectrum(pattern);
+    const Spectrum raw = correlation_spectrum(without_background(pattern));
     std::vector<double> cc = inverse(smoothed(raw, settings_.sigma_cc));
     for (double& value : cc) value = std::max(value, 0.0);
     const auto at = [&](Index row, Index col) { return cc[static_cast<std::size_t>(row * cols_ + col)]; };
@@ -107,6 +109,37 @@ class ReferenceSearch {
     return found;
   }
 
+  /// Without its median, or without its medians at whole distances from the origin and lines between these.
+  [[nodiscard]] std::vector<double> without_background(std::vector<double> pattern) const {
+    if (settings_.background == PatternBackground::constant) {
+      const double level = middle(pattern);
+      for (double& value : pattern) value -= level;
+    }
+    if (settings_.background != PatternBackground::radial_median) return pattern;
+    const auto distance = [&](std::size_t i) {
+      return std::hypot(static_cast<double>(static_cast<Index>(i) / cols_) - settings_.background_row,
+                        static_cast<double>(static_cast<Index>(i) % cols_) - settings_.background_col);
+    };
+    double farthest = 0;
+    for (std::size_t i = 0; i < pattern.size(); ++i) farthest = std::max(farthest, distance(i));
+    std::vector<double> levels;
+    for (int k = 0; k <= static_cast<int>(farthest) + 1; ++k) {
+      std::vector<double> ring;
+      for (std::size_t i = 0; i < pattern.size(); ++i)
+        if (distance(i) >= k - 0.5 && distance(i) < k + 0.5) ring.push_back(pattern[i]);
+      levels.push_back(ring.empty() ? levels.back() : middle(ring));
+    }
+    for (int k = 0; k < hold_; ++k)
+      levels[static_cast<std::size_t>(k)] = levels[static_cast<std::size_t>(std::ceil(hold_))];
+    std::vector<double> made = pattern;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+      const auto k = static_cast<std::size_t>(distance(i));
+      const double part = distance(i) - std::floor(distance(i));
+      made[i] -= (1 - part) * levels[k] + part * levels[k + 1];
+    }
+    return made;
+  }
+
   /// Re of the sum of a spectrum at a place.
   [[nodiscard]] double value_at(const Spectrum& spectrum, double y, double x) const {
     Spectrum waves;
@@ -122,6 +155,10 @@ class ReferenceSearch {
   }
 
  private:
+  static double middle(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+  }
   static double turn(Index k, Index extent) {
     return 2 * std::numbers::pi * static_cast<double>(2 * k < extent ? k : k - extent) / static_cast<double>(extent);
   }
@@ -161,6 +198,10 @@ class ReferenceSearch {
   }
   [[nodiscard]] Spectrum correlation_spectrum(const std::vector<double>& pattern) const {
     Spectrum m = smoothed(transformed(pattern), settings_.sigma_dp);
+    if (settings_.background == PatternBackground::dog) {
+      const Spectrum wide = smoothed(m, settings_.background_sigma);
+      for (std::size_t i = 0; i < m.size(); ++i) m[i] -= wide[i];
+    }
     for (std::size_t i = 0; i < m.size(); ++i) {
       m[i] *= std::conj(kernel_[i]);
       if (std::abs(m[i]) > 0) m[i] = std::polar(std::pow(std::abs(m[i]), settings_.corr_power), std::arg(m[i]));
@@ -255,6 +296,7 @@ class ReferenceSearch {
 
   Index rows_, cols_;
   DiskSettings settings_;
+  double hold_;
   Spectrum kernel_;
 };
 
