@@ -274,16 +274,6 @@ void measure_lattices(const DosePass& pass, const std::vector<DosePattern>& patt
     if (!allowed[c].empty()) report.strain_bound.*components[c] = median(std::move(allowed[c]));
 }
 
-std::vector<LatticePeak> peaks_of(const BraggVectors& vectors, Index position) {
-  std::vector<LatticePeak> peaks;
-  for (auto i = static_cast<std::size_t>(vectors.first(position)); i < static_cast<std::size_t>(vectors.last(position));
-       ++i)
-    peaks.push_back({.x = static_cast<double>(vectors.qx[i]),
-                     .y = static_cast<double>(vectors.qy[i]),
-                     .intensity = static_cast<double>(vectors.intensity[i])});
-  return peaks;
-}
-
 /// Strain of both halves, fitted as `stem strain` does.
 void measure_strain(const DosePass& pass, const std::vector<DosePattern>& patterns, double tolerance,
                     const Basis& reference, DoseReport& report) {

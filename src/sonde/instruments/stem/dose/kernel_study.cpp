@@ -16,7 +16,6 @@
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/report/spread.h"
 #include "sonde/instruments/stem/dose/study_sites.h"
-#include "sonde/instruments/stem/load/visit_frames.h"
 
 namespace sonde::stem {
 namespace {
@@ -31,55 +30,6 @@ struct StudiedPattern {
   std::map<SiteIndex, Site> sites;
   std::array<FoundAt, all_kernels.size()> found;
 };
-
-/// The frames and disks of a sample, read once.
-struct StudyPass {
-  KeptFrames frames;
-  std::vector<BraggVectors> vectors;  // (kernel)
-};
-
-StudyPass read_sample(const Dataset& dataset, const Probe& probe, const BraggSearch& search,
-                      const std::vector<Index>& positions) {
-  const Shape shape = dataset.shape();
-  const auto count = static_cast<Index>(positions.size());
-  std::vector<BraggPlan> plans;
-  for (const KernelShape kernel : all_kernels) {
-    KernelSettings settings = search.kernel;
-    settings.shape = kernel;
-    plans.push_back(BraggPlan::prepare(shape[2], shape[3], probe, settings, search.disks, dataset.good()));
-  }
-  StudyPass pass{KeptFrames(count, shape[2], shape[3]), {}};
-  std::vector<BraggDisks> disks(plans.begin(), plans.end());
-  std::vector<Operation*> operations{&pass.frames};
-  for (BraggDisks& each : disks) operations.push_back(&each);
-  visit_frames(dataset, "kernel study", operations, positions);
-  for (BraggDisks& each : disks) {
-    each.vectors.probe_radius = probe.radius;
-    pass.vectors.push_back(std::move(each.vectors));
-  }
-  return pass;
-}
-
-/// Gives every disk of a pattern its site and counts those that have none. Disks come the brightest first.
-void place_disks(const BraggVectors& vectors, Index position, double tolerance, StudiedPattern& pattern, FoundAt& found,
-                 KernelTrial& trial) {
-  for (auto i = static_cast<std::size_t>(vectors.first(position)); i < static_cast<std::size_t>(vectors.last(position));
-       ++i) {
-    ++trial.detections;
-    const auto at =
-        site_of(pattern.lattice, static_cast<double>(vectors.qy[i]), static_cast<double>(vectors.qx[i]), tolerance);
-    if (!at) {
-      ++trial.spurious;
-      continue;
-    }
-    const auto site = pattern.sites.find(*at);
-    // A site at the edge, where a bound would say nothing.
-    if (site == pattern.sites.end()) continue;
-    if (site->second.empty() || !found.emplace(*at, i).second) ++trial.spurious;
-  }
-  for (const auto& [at, site] : pattern.sites)
-    if (site.there() && !found.contains(at)) ++trial.missed;
-}
 
 /// Sites with counts whose disks all kernels compared have found.
 std::vector<SiteIndex> common_sites(const StudiedPattern& pattern, const std::vector<KernelTrial>& trials) {
@@ -125,16 +75,20 @@ void recommend(KernelStudy& study) {
         name(best->kernel), best->over_bound));
 }
 
-std::vector<StudiedPattern> place_all(const StudyPass& pass, const StrainResult& lattices, const StudyWindow& window,
-                                      KernelStudy& study) {
+std::vector<StudiedPattern> place_all(const KeptFrames& frames, const std::vector<BraggVectors>& vectors,
+                                      const StrainResult& lattices, const StudyWindow& window, KernelStudy& study) {
   std::vector<StudiedPattern> patterns;
   for (Index position = 0; position < lattices.positions(); ++position) {
     const LatticeFit& lattice = lattices.fits[static_cast<std::size_t>(position)];
     if (lattice.outcome != FitOutcome::fitted) continue;
-    StudiedPattern pattern{lattice, sites_of(pass.frames.frame(position), lattice, study.profile, window), {}};
-    for (std::size_t kernel = 0; kernel < all_kernels.size(); ++kernel)
-      place_disks(pass.vectors[kernel], position, window.tolerance, pattern, pattern.found[kernel],
-                  study.trials[kernel]);
+    StudiedPattern pattern{lattice, sites_of(frames.frame(position), lattice, study.profile, window), {}};
+    for (std::size_t kernel = 0; kernel < all_kernels.size(); ++kernel) {
+      const DiskTally tally = put_on_sites(vectors[kernel], position, window.tolerance, pattern.lattice, pattern.sites,
+                                           pattern.found[kernel]);
+      study.trials[kernel].detections += tally.detections;
+      study.trials[kernel].spurious += tally.spurious;
+      study.trials[kernel].missed += tally.missed;
+    }
     for (const auto& [at, site] : pattern.sites) study.sites += site.there() ? 1 : 0;
     patterns.push_back(std::move(pattern));
   }
@@ -162,17 +116,21 @@ KernelStudy study_kernels(const Dataset& dataset, const Probe& probe, const Brag
           all_kernels.size() * BraggDisks::most_bytes(sample, options.max_num_peaks),
       "patterns of the kernel study", "give fewer, " + setting("kernel_study", "N") + ", or more " + setting("memory"));
   const BraggSearch search = choose_search(dataset, probe, options);
-  const StudyPass pass = read_sample(dataset, probe, search, positions);
-  const StrainResult lattices = sample_lattices(pass.vectors[static_cast<std::size_t>(options.kernel)], sample,
-                                                "kernel study", "kernel_study", budget);
+  std::vector<StudySearch> searches(all_kernels.size(), {search.kernel, search.disks});
+  for (std::size_t kernel = 0; kernel < all_kernels.size(); ++kernel)
+    searches[kernel].kernel.shape = all_kernels[kernel];
+  KeptFrames frames(sample, shape[2], shape[3]);
+  const std::vector<BraggVectors> found = find_in_sample(dataset, probe, searches, positions, "kernel study", &frames);
+  const StrainResult lattices =
+      sample_lattices(found[static_cast<std::size_t>(options.kernel)], sample, "kernel study", "kernel_study", budget);
   const StudyWindow window = study_window(probe, search, lattices);
 
   KernelStudy study;
   study.patterns = sample;
   study.counted = !is_float(dataset.dtype());
   for (const KernelShape kernel : all_kernels) study.trials.push_back({.kernel = kernel});
-  study.profile = profile_of(pass.frames, lattices, probe, window.reach);
-  const std::vector<StudiedPattern> studied = place_all(pass, lattices, window, study);
+  study.profile = profile_of(frames, lattices, probe, window.reach);
+  const std::vector<StudiedPattern> studied = place_all(frames, found, lattices, window, study);
   for (KernelTrial& trial : study.trials)
     if (2 * trial.missed > study.sites) trial.over_bound = nowhere;
 
@@ -187,8 +145,8 @@ KernelStudy study_kernels(const Dataset& dataset, const Probe& probe, const Brag
     }
     for (std::size_t kernel = 0; kernel < all_kernels.size(); ++kernel) {
       if (!study.trials[kernel].compared()) continue;
-      const LatticeFit made = fit_by_bounds(pattern.lattice, pattern.sites, common, pass.vectors[kernel],
-                                            pattern.found[kernel], window.tolerance);
+      const LatticeFit made =
+          fit_by_bounds(pattern.lattice, pattern.sites, common, found[kernel], pattern.found[kernel], window.tolerance);
       if (made.outcome != FitOutcome::fitted) continue;
       study.trials[kernel].outliers += static_cast<Index>(common.size()) - made.peaks;
       deviations[kernel].add(made);

@@ -9,6 +9,7 @@
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/sampling.h"
 #include "sonde/engine/base/setting.h"
+#include "sonde/instruments/stem/load/visit_frames.h"
 
 namespace sonde::stem {
 
@@ -85,6 +86,57 @@ std::optional<SiteIndex> site_of(const LatticeFit& lattice, double y, double x, 
   const double off_y = (h - i) * lattice.basis.g1_y + (k - j) * lattice.basis.g2_y;
   if (std::hypot(off_x, off_y) > tolerance) return std::nullopt;
   return SiteIndex{static_cast<Index>(i), static_cast<Index>(j)};
+}
+
+std::vector<BraggVectors> find_in_sample(const Dataset& dataset, const Probe& probe,
+                                         std::span<const StudySearch> searches, const std::vector<Index>& positions,
+                                         const std::string& what, Operation* beside) {
+  const Shape shape = dataset.shape();
+  std::vector<BraggPlan> plans;
+  for (const StudySearch& search : searches)
+    plans.push_back(BraggPlan::prepare(shape[2], shape[3], probe, search.kernel, search.disks, dataset.good()));
+  std::vector<BraggDisks> disks(plans.begin(), plans.end());
+  std::vector<Operation*> operations;
+  if (beside != nullptr) operations.push_back(beside);
+  for (BraggDisks& each : disks) operations.push_back(&each);
+  visit_frames(dataset, what, operations, positions);
+  std::vector<BraggVectors> found;
+  for (BraggDisks& each : disks) {
+    each.vectors.probe_radius = probe.radius;
+    found.push_back(std::move(each.vectors));
+  }
+  return found;
+}
+
+std::vector<LatticePeak> peaks_of(const BraggVectors& vectors, Index position) {
+  std::vector<LatticePeak> peaks;
+  for (auto i = static_cast<std::size_t>(vectors.first(position)); i < static_cast<std::size_t>(vectors.last(position));
+       ++i)
+    peaks.push_back({.x = static_cast<double>(vectors.qx[i]),
+                     .y = static_cast<double>(vectors.qy[i]),
+                     .intensity = static_cast<double>(vectors.intensity[i])});
+  return peaks;
+}
+
+DiskTally put_on_sites(const BraggVectors& vectors, Index position, double tolerance, const LatticeFit& lattice,
+                       const std::map<SiteIndex, Site>& sites, FoundAt& found) {
+  DiskTally tally;
+  for (auto i = static_cast<std::size_t>(vectors.first(position)); i < static_cast<std::size_t>(vectors.last(position));
+       ++i) {
+    ++tally.detections;
+    const auto at = site_of(lattice, static_cast<double>(vectors.qy[i]), static_cast<double>(vectors.qx[i]), tolerance);
+    if (!at) {
+      ++tally.spurious;
+      continue;
+    }
+    const auto site = sites.find(*at);
+    // A site at the edge, where a bound would say nothing.
+    if (site == sites.end()) continue;
+    if (site->second.empty() || !found.emplace(*at, i).second) ++tally.spurious;
+  }
+  for (const auto& [at, site] : sites)
+    if (site.there() && !found.contains(at)) ++tally.missed;
+  return tally;
 }
 
 LatticeFit fit_by_bounds(const LatticeFit& start, const std::map<SiteIndex, Site>& sites,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,8 +91,33 @@ void for_each_site(const LatticeFit& lattice, Index rows, Index cols, Body&& bod
     }
 }
 
+/// How the disks of a sample are found, in one of several ways.
+struct StudySearch {
+  KernelSettings kernel;
+  DiskSettings disks;
+};
+/// The disks of the patterns at some scan positions by each search, in one reading that also feeds `beside`, if any.
+/// Position p of the lists is that of positions[p]. `what` names the reading.
+[[nodiscard]] std::vector<BraggVectors> find_in_sample(const Dataset& dataset, const Probe& probe,
+                                                       std::span<const StudySearch> searches,
+                                                       const std::vector<Index>& positions, const std::string& what,
+                                                       Operation* beside);
+
+/// The disks of one pattern as a fit takes them.
+[[nodiscard]] std::vector<LatticePeak> peaks_of(const BraggVectors& vectors, Index position);
+
 /// The site of a disk; nothing where it is on none.
 [[nodiscard]] std::optional<SiteIndex> site_of(const LatticeFit& lattice, double y, double x, double tolerance);
+
+/// Of the disks of some patterns.
+struct DiskTally {
+  Index detections = 0;
+  Index spurious = 0;  ///< of these, on no site of the lattice, on an occupied one, or on one without counts
+  Index missed = 0;    ///< sites with counts that have no disk
+};
+/// Gives every disk of a pattern its site. Of several at a site the brightest, which comes first, is on it.
+DiskTally put_on_sites(const BraggVectors& vectors, Index position, double tolerance, const LatticeFit& lattice,
+                       const std::map<SiteIndex, Site>& sites, FoundAt& found);
 
 /// The lattice of disks on some sites, weighted by the bounds of these, so that over_sigma of the fit is their rms
 /// distance from it over the bound.

@@ -26,6 +26,9 @@ struct StudiedCrystal {
   double counts = 1000;
   Index orders = 2;
   double uneven = 0;  // change of the brightness from the middle of a disk to its edge
+  // The same away from the direct disk, from minus this at the first position to this at the last: as where a crystal
+  // bends.
+  double outwards = 0;
   double radius = study_radius, background = 0.05;
   std::uint64_t seed = 11;
 
@@ -76,21 +79,29 @@ struct StudiedCrystal {
     moved.shift_row += shift_y;
     moved.shift_col += shift_x;
     patterns().rates(position / study_cols, position % study_cols, moved, rates);
-    if (uneven > 0) shade(position, rates);
+    if (uneven > 0 || outwards > 0) shade(position, rates);
     return rates;
   }
 
-  /// Every disk is brighter towards one side, each towards another one.
+  /// Every disk is brighter towards one side, each towards another one, or all away from the direct one.
   void shade(Index position, std::vector<double>& rates) const {
     double turn = 1.7 * static_cast<double>(position);
     for (const auto& [y, x] : places(position)) {
       turn += 2.4;  // golden angle: all directions
+      double slope_y = uneven * std::sin(turn), slope_x = uneven * std::cos(turn);
+      if (outwards > 0) {
+        const auto [beam_y, beam_x] = places(position)[static_cast<std::size_t>(2 * orders * (orders + 1))];
+        const double distance = std::hypot(y - beam_y, x - beam_x);
+        const double part = 2 * static_cast<double>(position) / (study_rows * study_cols - 1) - 1;
+        slope_y = distance > 0 ? outwards * part * (y - beam_y) / distance : 0;
+        slope_x = distance > 0 ? outwards * part * (x - beam_x) / distance : 0;
+      }
       for (Index row = std::lround(y) - 8; row <= std::lround(y) + 8; ++row)
         for (Index col = std::lround(x) - 8; col <= std::lround(x) + 8; ++col) {
           const double dy = static_cast<double>(row) - y, dx = static_cast<double>(col) - x;
           if (std::hypot(dy, dx) < 8)
             rates[static_cast<std::size_t>(row * study_width + col)] *=
-                std::max(0.05, 1 + uneven * (std::sin(turn) * dy + std::cos(turn) * dx) / study_radius);
+                std::max(0.05, 1 + (slope_y * dy + slope_x * dx) / study_radius);
         }
     }
   }

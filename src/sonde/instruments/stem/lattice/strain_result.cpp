@@ -102,7 +102,6 @@ void fit_all(const BraggVectors& vectors, const DiskOrigins& origins, const Stra
   });
 }
 
-/// The median of each component, and its standard error from the median distance of the positions from it.
 void find_reference(const StrainOptions& options, StrainResult& result) {
   if (const auto given = options.reference_asked()) {
     result.reference = *given;
@@ -116,32 +115,17 @@ void find_reference(const StrainOptions& options, StrainResult& result) {
                                                   "{} x {} positions",
                                                   region[1], region[3], result.scan_rows, result.scan_cols))
         .hint("give another " + setting("reference_region"));
-  double Basis::*const parts[] = {&Basis::g1_x, &Basis::g1_y, &Basis::g2_x, &Basis::g2_y};
-  std::vector<const LatticeFit*> used;
-  for (Index row = region[0]; row < region[1]; ++row)
-    for (Index col = region[2]; col < region[3]; ++col) {
-      const LatticeFit& fit = result.fits[static_cast<std::size_t>(row * result.scan_cols + col)];
-      if (fit.outcome == FitOutcome::fitted) used.push_back(&fit);
-    }
-  result.reference_positions = static_cast<Index>(used.size());
-  if (used.empty()) {
+  const auto median = median_lattice(result, region);
+  if (!median) {
     if (result.fitted() == 0) return;
     throw Error(ErrorKind::bad_input, "no position in the region of the reference has a lattice")
         .hint("give another " + setting("reference_region") + ", or vectors as " + setting("reference"));
   }
-  BasisCovariance error{};
-  for (std::size_t i = 0; i < 4; ++i) {
-    std::vector<double> values;
-    for (const LatticeFit* fit : used) values.push_back(fit->basis.*parts[i]);
-    const double middle = median_of(values);
-    result.reference.*parts[i] = middle;
-    for (double& value : values) value = std::abs(value - middle);
-    const double sigma = median_of(values) / normal_median;
-    error[i][i] = median_error * median_error * sigma * sigma / static_cast<double>(used.size());
-  }
+  result.reference = median->basis;
+  result.reference_positions = median->positions;
   const Basis reference = turned(result.reference, result.frame.rotation, result.frame.transpose);
-  result.reference_sigma =
-      strain_sigma(reference, turned(error, result.frame.rotation, result.frame.transpose), reference, result.measure);
+  result.reference_sigma = strain_sigma(reference, turned(median->error, result.frame.rotation, result.frame.transpose),
+                                        reference, result.measure);
 }
 
 void compute_strain(StrainResult& result) {
@@ -203,6 +187,28 @@ double spacing_of(const BraggVectors& vectors, const Basis& basis, const StrainO
 }
 
 }  // namespace
+
+std::optional<MedianLattice> median_lattice(const StrainResult& result, const std::array<Index, 4>& region) {
+  double Basis::*const parts[] = {&Basis::g1_x, &Basis::g1_y, &Basis::g2_x, &Basis::g2_y};
+  std::vector<const LatticeFit*> used;
+  for (Index row = region[0]; row < region[1]; ++row)
+    for (Index col = region[2]; col < region[3]; ++col) {
+      const LatticeFit& fit = result.fits[static_cast<std::size_t>(row * result.scan_cols + col)];
+      if (fit.outcome == FitOutcome::fitted) used.push_back(&fit);
+    }
+  if (used.empty()) return std::nullopt;
+  MedianLattice median{.positions = static_cast<Index>(used.size())};
+  for (std::size_t i = 0; i < 4; ++i) {
+    std::vector<double> values;
+    for (const LatticeFit* fit : used) values.push_back(fit->basis.*parts[i]);
+    const double middle = median_of(values);
+    median.basis.*parts[i] = middle;
+    for (double& value : values) value = std::abs(value - middle);
+    const double sigma = median_of(values) / normal_median;
+    median.error[i][i] = median_error * median_error * sigma * sigma / static_cast<double>(used.size());
+  }
+  return median;
+}
 
 StrainResult make_strain(BraggVectors vectors, const StrainOptions& options, Budget budget) {
   options.check();

@@ -73,6 +73,17 @@ struct StrainResult {
   [[nodiscard]] Contents contents(const std::string& command) const;
 };
 
+/// The median lattice of some positions, component by component.
+struct MedianLattice {
+  Basis basis{};  ///< px, along the detector
+  Index positions = 0;
+  BasisCovariance error{};  ///< of a median of normal deviates, from the median distance of the positions from it
+};
+/// `region`: first and last rows and columns, the last ones exclusive, inside the scan. Nothing where none of its
+/// positions has a lattice.
+[[nodiscard]] std::optional<MedianLattice> median_lattice(const StrainResult& result,
+                                                          const std::array<Index, 4>& region);
+
 /// Origin, basis, lattice of every position, reference and strain. Where no lattice is found, every position is
 /// invalid and the first warning says why. Throws Error(bad_input) where weights need variances that the file lacks,
 /// where the region of the reference is outside of the scan or has no lattice, and Error(budget).

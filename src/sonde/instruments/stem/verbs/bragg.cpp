@@ -13,6 +13,7 @@
 #include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/stem/bragg/bragg_result.h"
 #include "sonde/instruments/stem/bragg/emd_vectors.h"
+#include "sonde/instruments/stem/dose/disk_tuning.h"
 #include "sonde/instruments/stem/dose/dose_report.h"
 #include "sonde/instruments/stem/dose/kernel_study.h"
 #include "sonde/instruments/stem/results/output_path.h"
@@ -30,7 +31,7 @@ const std::vector<std::string> bragg_endings = {".h5", ".emd"};
 struct BraggCommandOptions {
   std::string input;
   std::string output, png;
-  std::optional<Index> kernel_study, dose_report;
+  std::optional<Index> tune, kernel_study, dose_report;
   BraggOptions bragg;
   LoadOptions load;
   void describe(Fields& fields) {
@@ -42,6 +43,13 @@ struct BraggCommandOptions {
     fields.add("png", png,
                {.help = "draw the template, the disks of a pattern and those of all patterns into this picture",
                 .metavar = "FILE.png"});
+    fields.add("tune", tune,
+               {.help = "choose threshold, kernel, background, trench and spacing on so many patterns, by the error of "
+                        "strain beside what the counts allow; an output is made with what is chosen, without one "
+                        "nothing else is done",
+                .min = 1,
+                .max = 100'000,
+                .metavar = "N"});
     fields.add("kernel_study", kernel_study,
                {.help = "find the disks of so many patterns with each kernel, and compare their scatter with what the "
                         "counts allow; without an output nothing else is done",
@@ -62,7 +70,7 @@ struct BraggCommandOptions {
 
 /// Everything that can be refused before a frame is read.
 LoadPreview checked(const BraggCommandOptions& options, Run& run) {
-  if (options.png.empty() && !options.kernel_study && !options.dose_report)
+  if (options.png.empty() && !options.tune && !options.kernel_study && !options.dose_report)
     run.require_output(options.output, bragg_endings);
   if (!options.output.empty()) require_contents_path(options.output, bragg_endings);
   if (!options.png.empty()) {
@@ -70,6 +78,16 @@ LoadPreview checked(const BraggCommandOptions& options, Run& run) {
     require_place(options.png);
   }
   options.bragg.check();
+  if (options.tune && options.dose_report)
+    throw Error(ErrorKind::usage, setting("dose_report") + " with " + setting("tune") +
+                                      ": a report is of settings that are known; expected one of them")
+        .hint("give what " + setting("tune", "N") + " chooses to the report");
+  const PatternBackground background = options.bragg.background;
+  if (options.dose_report &&
+      (background == PatternBackground::constant || background == PatternBackground::radial_median))
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: medians of half the counts are not half the medians; expected {} or {}",
+                            setting("dose_report"), setting("background", "none"), setting("background", "dog")));
   LoadPreview preview = preview_input(options.input, options.load, run);
   if (!options.bragg.vacuum().empty()) (void)preview_input(options.bragg.vacuum(), options.load, run);
   for (const std::string& file : {options.output, options.png})
@@ -102,6 +120,19 @@ void report_study(const Dataset& dataset, const Probe& probe, const BraggCommand
   for (const std::string& line : study.lines()) run.say(line);
 }
 
+/// Chooses settings, and says which.
+void tune(const Dataset& dataset, const Probe& probe, BraggCommandOptions& options, Run& run) {
+  auto phase = run.report().phase("tuning");
+  const DiskTuning tuning = tune_disks(dataset, probe, options.bragg, *options.tune, run.host_budget());
+  phase.end();
+  run.results()["tuning"] = tuning.to_value();
+  for (const std::string& warning : tuning.warnings) log_warning(warning);
+  for (const TunedSetting& of : tuning.settings)
+    run.report().add_choice(of.key, Value(of.trials[of.chosen].value), of.because);
+  for (const std::string& line : tuning.lines()) run.say(line);
+  options.bragg = tuning.options;
+}
+
 void report_halves(const Dataset& dataset, const Probe& probe, const BraggCommandOptions& options, Run& run) {
   auto phase = run.report().phase("dose report");
   const DoseReport report = report_dose(dataset, probe, options.bragg, *options.dose_report, run.host_budget());
@@ -111,16 +142,18 @@ void report_halves(const Dataset& dataset, const Probe& probe, const BraggComman
   for (const std::string& line : report.lines()) run.say(line);
 }
 
-void run_bragg(const BraggCommandOptions& options, Run& run) {
+void run_bragg(const BraggCommandOptions& given, Run& run) {
+  BraggCommandOptions options = given;
   const LoadPreview preview = checked(options, run);
   if (run.dry_run()) return show_plan(options, preview, run);
   const Dataset dataset = load_input(options.input, options.load, run);
   say_result(run, dataset);
   report_load(run, dataset);
   const Probe probe = probe_for(dataset, options, run);
+  if (options.tune) tune(dataset, probe, options, run);
   if (options.kernel_study) report_study(dataset, probe, options, run);
   if (options.dose_report) report_halves(dataset, probe, options, run);
-  if (options.kernel_study || options.dose_report)
+  if (options.tune || options.kernel_study || options.dose_report)
     if (options.output.empty() && options.png.empty() && !run.gives_arrays()) return;
   auto phase = run.report().phase("Bragg disks");
   const BraggResult result = make_bragg(dataset, probe, options.bragg, run.host_budget());
@@ -161,6 +194,9 @@ Verb bragg_verb() {
               "each filter removed is reported, and so is what should not be trusted: disks that overlap, a central "
               "disk that is saturated or hidden. A first pass over the frames finds bad pixels and the disk, a second "
               "one the disks of every position; none is held.\n\n"
+              "Tuning chooses threshold, kernel, background, trench and spacing on some patterns: those whose disks "
+              "give strain the least error, compared with what the counts of all disks allow. Each value that was "
+              "tried, each choice with its reason, and the options that repeat it are printed.\n\n"
               "A kernel study finds the disks of some patterns with each kernel. How far they are from the lattice of "
               "their pattern, over the Cramer-Rao bound of their counts, shows which kernel wastes least of the "
               "dose.\n\n"
@@ -176,6 +212,8 @@ Verb bragg_verb() {
                         "The measured disk of a vacuum scan"},
                        {"sonde stem bragg scan_master.h5 --kernel-study 64",
                         "How precisely each kernel places the disks of 64 patterns"},
+                       {"sonde stem bragg scan_master.h5 --tune 64 -o bragg.h5",
+                        "Settings chosen on 64 patterns, and the disks of the scan with these"},
                        {"sonde stem bragg scan_master.h5 --dose-report 64",
                         "How precisely disks and strain are known, from two halves of the counts of 64 patterns"},
                        {"sonde stem bragg scan.npy --probe 6.5 --subpixel poly --png bragg.png",

@@ -21,12 +21,12 @@ LoadOptions scan_options(const std::string& calibration) {
   return load;
 }
 
-BraggVectors disks_of_scan(const std::string& input, const LoadOptions& load, std::span<const std::string> outputs,
-                           Run& run) {
+FoundDisks disks_of_scan(const std::string& input, const LoadOptions& load, std::span<const std::string> outputs,
+                         Run& run) {
   const LoadPreview preview = preview_input(input, load, run);
   for (const std::string& file : outputs)
     if (!file.empty()) require_not_input(file, preview.acquisition, load);
-  const Dataset dataset = load_input(input, load, run);
+  Dataset dataset = load_input(input, load, run);
   say_result(run, dataset);
   report_load(run, dataset);
   auto phase = run.report().phase("Bragg disks");
@@ -37,7 +37,7 @@ BraggVectors disks_of_scan(const std::string& input, const LoadOptions& load, st
   for (const Choice<std::string>& choice : bragg.choices)
     run.report().add_choice("bragg", Value(choice.value), choice.because);
   for (const std::string& line : bragg.lines()) run.say(line);
-  return std::move(bragg.vectors);
+  return {std::move(bragg.vectors), std::move(dataset), std::move(bragg.probe)};
 }
 
 BraggVectors disks_of_file(const std::string& input, const std::string& calibration,
@@ -85,10 +85,15 @@ void plan_scan_disks(const std::string& input, const std::string& calibration, R
   run.show_memory(plan, run.budget());
 }
 
+FoundDisks found_disks_of(const std::string& input, const std::string& calibration,
+                          std::span<const std::string> outputs, Run& run) {
+  if (is_scan(input, run)) return disks_of_scan(input, scan_options(calibration), outputs, run);
+  return {disks_of_file(input, calibration, outputs, run), std::nullopt, {}};
+}
+
 BraggVectors disks_of(const std::string& input, const std::string& calibration, std::span<const std::string> outputs,
                       Run& run) {
-  return is_scan(input, run) ? disks_of_scan(input, scan_options(calibration), outputs, run)
-                             : disks_of_file(input, calibration, outputs, run);
+  return found_disks_of(input, calibration, outputs, run).vectors;
 }
 
 }  // namespace sonde::stem

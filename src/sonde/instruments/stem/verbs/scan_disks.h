@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
 #include "sonde/engine/run/run.h"
 #include "sonde/instruments/stem/bragg/bragg_vectors.h"
+#include "sonde/instruments/stem/bragg/probe.h"
+#include "sonde/instruments/stem/load/dataset.h"
 
 namespace sonde::stem {
 
@@ -18,6 +21,16 @@ void describe_calibration(std::string& calibration, Fields& fields);
 
 /// Reports what finding the disks of a scan will need: frames are read twice, and none is held.
 void plan_scan_disks(const std::string& input, const std::string& calibration, Run& run);
+
+/// The Bragg disks of an input, and where they come from.
+struct FoundDisks {
+  BraggVectors vectors;
+  std::optional<Dataset> dataset;  ///< of a scan
+  Probe probe;                     ///< they were found with
+};
+/// The same as disks_of(), with the scan.
+[[nodiscard]] FoundDisks found_disks_of(const std::string& input, const std::string& calibration,
+                                        std::span<const std::string> outputs, Run& run);
 
 /// The Bragg disks of an input: of a file of them, or found in a scan with the defaults of `sonde stem bragg`, which
 /// are reported; with the steps of the file `calibration`, if there is one. Throws Error(usage) for an output that is a

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
@@ -9,6 +11,8 @@
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/io/png.h"
+#include "sonde/engine/report/json.h"
+#include "sonde/instruments/stem/dose/strain_sensitivity.h"
 #include "sonde/instruments/stem/lattice/strain_picture.h"
 #include "sonde/instruments/stem/lattice/strain_result.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
@@ -18,9 +22,12 @@
 namespace sonde::stem {
 namespace {
 
+constexpr Index usual_sensitivity = 16;  // patterns: a few milliseconds
+
 struct StrainCommandOptions {
   std::string input;
   std::string output, calibration, plot;
+  std::optional<Index> sensitivity;
   StrainOptions strain;
   void describe(Fields& fields) {
     fields.positional("input", input,
@@ -30,6 +37,13 @@ struct StrainCommandOptions {
     fields.add("plot", plot, {.help = "draw the maps of strain into this picture", .metavar = "FILE.png"});
     describe_calibration(calibration, fields);
     strain.describe(fields);
+    fields.add(
+        "sensitivity", sensitivity,
+        {.help = "patterns of the scan on which strain is found again with other kernels, halves of the disks and "
+                 "other references; 0: none; unset: 16 of a scan, none of a file of disks",
+         .min = 0,
+         .max = 100'000,
+         .metavar = "N"});
   }
 };
 
@@ -40,22 +54,44 @@ void check(const StrainCommandOptions& options, Run& run) {
   if (!options.plot.empty()) (void)require_ending(options.plot, "pictures", {".png"});
   for (const std::string& file : {options.output, options.plot})
     if (!file.empty()) require_place(file);
+  if (options.sensitivity.value_or(0) > 0 && !is_scan(options.input, run))
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: {} has disks and no patterns; expected a scan", setting("sensitivity"), options.input))
+        .hint("give the scan in place of its disks, or leave out " + setting("sensitivity"));
+}
+
+/// Says what strain depends on, where there are patterns to find it again.
+std::optional<StrainSensitivity> report_sensitivity(const FoundDisks& found, const StrainResult& result,
+                                                    const StrainCommandOptions& options, Run& run) {
+  const Index patterns = options.sensitivity.value_or(usual_sensitivity);
+  if (!found.dataset || patterns == 0) return std::nullopt;
+  auto phase = run.report().phase("sensitivity");
+  StrainSensitivity made =
+      find_sensitivity(*found.dataset, found.probe, {}, options.strain, result, patterns, run.host_budget());
+  phase.end();
+  run.results()["sensitivity"] = made.to_value();
+  for (const std::string& line : made.lines()) run.say(line);
+  for (const std::string& warning : made.warnings) log_warning(warning);
+  return made;
 }
 
 void run_strain(const StrainCommandOptions& options, Run& run) {
   check(options, run);
   if (run.dry_run() && is_scan(options.input, run)) return plan_scan_disks(options.input, options.calibration, run);
-  const BraggVectors vectors =
-      disks_of(options.input, options.calibration, std::array{options.output, options.plot}, run);
+  const FoundDisks found =
+      found_disks_of(options.input, options.calibration, std::array{options.output, options.plot}, run);
   if (run.dry_run()) return;
   auto phase = run.report().phase("strain");
-  const StrainResult result = make_strain(vectors, options.strain, run.host_budget());
+  const StrainResult result = make_strain(found.vectors, options.strain, run.host_budget());
   phase.end();
   run.results()["strain"] = result.to_value();
   for (const std::string& line : result.lines()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
+  const auto sensitivity = report_sensitivity(found, result, options, run);
   const std::string command = command_of("stem strain", options, run, {"output", "plot"});
-  run.give(result.contents(command), options.output);
+  Contents contents = result.contents(command);
+  if (sensitivity) contents.attribute("strain/sensitivity", to_json(sensitivity->to_value(), -1));
+  run.give(std::move(contents), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
   if (!options.plot.empty()) {
     write_png(options.plot, strain_picture(result), command);
@@ -82,7 +118,9 @@ Verb strain_verb() {
           "Axes are those of the scan where the rotation of the detector is known (" +
           setting("rotation") +
           "), else those of the detector, which is reported and written to the file. Positions without a lattice are "
-          "NaN; why is counted. A scan with a lattice in less than a tenth of its patterns ends with status 7, its "
+          "NaN; why is counted. Strain of 16 patterns of a scan is found again with other trenches and kernels, from "
+          "halves of the disks and with other references; what changes it by more than the stated error is a "
+          "warning. A scan with a lattice in less than a tenth of its patterns ends with status 7, its "
           "file written.",
       .examples = {{"sonde stem strain bragg.h5 -o strain.h5 --plot strain.png", "All maps and a picture"},
                    {"sonde stem strain bragg.h5 --reference-region 0,64,0,20 --rotation 12.5 -o strain.h5",
