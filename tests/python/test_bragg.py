@@ -8,6 +8,7 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
+import scipy.ndimage
 
 import sonde
 
@@ -118,3 +119,78 @@ def test_a_dose_report_of_scaled_counts_is_refused(folder):
     doubled = 2 * np.stack([np.stack([frames.pattern(row, col) for col in range(SCAN[1])]) for row in range(SCAN[0])]).astype(np.uint16)
     with pytest.raises(sonde.Error, match="times their mean; expected 0.8 to 1.2"):
         sonde.stem.bragg(doubled, dose_report=30, probe="4", min_relative_intensity=0.05)
+
+
+def frames_on_a_slope(folder):
+    """The counts of the scan on a background that falls with the distance from the middle: (position, row, col) f64."""
+    scan = sonde.stem.load(folder / "scan_master.h5", layout="frame", hot_pixels="zero")
+    frames = np.array(scan.array).astype(float)
+    y, x = np.indices(DETECTOR)
+    return frames + np.random.default_rng(3).poisson(60 * np.exp(-np.hypot(y - 44, x - 51) / 18), frames.shape)
+
+
+def radial_median(frame, row, col, hold):
+    """Medians of rings one pixel wide, and lines between their middles."""
+    r = np.hypot(*(at - origin for at, origin in zip(np.indices(frame.shape), (row, col))))
+    ring = np.floor(r + 0.5).astype(int)
+    at = np.arange(np.ceil(hold), ring.max() + 1)
+    return np.interp(r, at, [np.median(frame[ring == k]) for k in at])
+
+
+@pytest.mark.parametrize("background", ["constant", "radial_median", "dog"])
+def test_a_background_is_that_of_numpy_and_scipy(folder, background):
+    """What is found with it is what is found without it in patterns that NumPy has taken it from."""
+    frames = frames_on_a_slope(folder)
+    settings = dict(probe="4", kernel="flat", kernel_outer=8, hot_pixels="none", min_relative_intensity=0.1)
+    made = sonde.stem.bragg(frames.astype(np.uint16), background=background, **settings)
+    used = made.facts["bragg"]
+    by = {
+        "constant": lambda frame: frame - np.median(frame),
+        "radial_median": lambda frame: frame - radial_median(frame, used["background_row"], used["background_col"], 6),
+        # Periodic, as the correlation is.
+        "dog": lambda frame: frame - scipy.ndimage.gaussian_filter(frame, 8, mode="wrap", truncate=6),
+    }[background]
+    cleaned = np.stack([np.stack([by(frame) for frame in row]) for row in frames]).astype(np.float32)
+    expected = sonde.stem.bragg(cleaned, **settings)
+    assert made["bragg/qy"].size > 30  # at least the direct disk
+    np.testing.assert_array_equal(made["bragg/offsets"], expected["bragg/offsets"])
+    for axis in ("qy", "qx"):
+        # Sums of 10^4 values in float32, and blurs that are cut off at 6 widths.
+        np.testing.assert_allclose(made[f"bragg/{axis}"], expected[f"bragg/{axis}"], atol=2e-3)
+    if background == "radial_median":
+        assert abs(used["background_row"] - 44) < 1 and abs(used["background_col"] - 51) < 1
+        auto = sonde.stem.bragg(frames.astype(np.uint16), background=background, hot_pixels="none").facts["bragg"]
+        assert auto["background_row"] == auto["probe_row"]
+
+
+def test_tuning_chooses_settings_and_finds_the_disks_with_them(folder):
+    made = sonde.stem.bragg(folder / "scan_master.h5", tune=12, kernel="sigmoid", hot_pixels="zero")
+    tuning, used = made.facts["tuning"], made.facts["bragg"]
+    assert set(tuning["settings"]) >= {"kernel", "background", "min_relative_intensity", "min_peak_spacing"}
+    kernel = tuning["settings"]["kernel"]
+    assert kernel["before"] == "sigmoid" and kernel["chosen"] == used["kernel"] != "sigmoid" and kernel["because"]
+    assert kernel["values"][kernel["chosen"]]["over_bound"] < 0.9 * kernel["values"]["sigmoid"]["over_bound"]
+    # What is printed repeats it.
+    words = [word.removeprefix("--").replace("-", "_") for word in tuning["options"].split()]
+    again = sonde.stem.bragg(folder / "scan_master.h5", hot_pixels="zero", **dict(zip(words[::2], words[1::2])))
+    np.testing.assert_array_equal(again["bragg/qy"], made["bragg/qy"])
+
+
+def test_tuning_and_a_dose_report_are_not_done_at_once(folder):
+    with pytest.raises(sonde.Error, match="a report is of settings that are known; expected one of them"):
+        sonde.stem.bragg(folder / "scan_master.h5", tune=12, dose_report=12)
+    with pytest.raises(sonde.Error, match="medians of half the counts are not half the medians"):
+        sonde.stem.bragg(folder / "scan_master.h5", background="constant", dose_report=12)
+
+
+def test_strain_of_a_scan_reports_what_it_depends_on(folder, found):
+    strain = sonde.stem.strain(folder / "scan_master.h5", sensitivity=9)
+    sensitivity = strain.facts["sensitivity"]
+    assert sensitivity["patterns"] == 9 and set(sensitivity["kernel"]) >= {"poisson"}
+    assert set(sensitivity["mask"]) == {"nearer half of the disks", "farther half of the disks"}
+    assert sensitivity["reference"]["upper half of the scan"]["e_xx"]["change"] < 0.01
+    assert sonde.stem.strain(folder / "scan_master.h5").facts["sensitivity"]["patterns"] == 16
+    assert "sensitivity" not in sonde.stem.strain(folder / "scan_master.h5", sensitivity=0).facts
+    assert "sensitivity" not in sonde.stem.strain(folder / "bragg.h5").facts
+    with pytest.raises(sonde.Error, match="bragg.h5 has disks and no patterns; expected a scan"):
+        sonde.stem.strain(folder / "bragg.h5", sensitivity=9)

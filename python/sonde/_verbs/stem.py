@@ -1080,11 +1080,13 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
 
 
 @checked
-def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, kernel_study: SupportsIndex | None = None,
-          dose_report: SupportsIndex | None = None, probe: Text | None = None,
+def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, tune: SupportsIndex | None = None,
+          kernel_study: SupportsIndex | None = None, dose_report: SupportsIndex | None = None, probe: Text | None = None,
           kernel: Literal["flat", "gaussian", "sigmoid", "sigmoid_log", "ring", "poisson"] | None = None,
           kernel_inner: SupportsFloat | None = None, kernel_outer: SupportsFloat | None = None,
-          kernel_sigma: SupportsFloat | None = None, corr_power: SupportsFloat | None = None,
+          kernel_sigma: SupportsFloat | None = None,
+          background: Literal["none", "constant", "radial_median", "dog"] | None = None,
+          background_sigma: SupportsFloat | None = None, corr_power: SupportsFloat | None = None,
           sigma_dp: SupportsFloat | None = None, sigma_cc: SupportsFloat | None = None,
           subpixel: Literal["none", "poly", "multicorr", "newton", "gaussian2d", "mle"] | None = None,
           upsample_factor: SupportsIndex | None = None, min_absolute_intensity: SupportsFloat | None = None,
@@ -1113,6 +1115,10 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
     should not be trusted: disks that overlap, a central disk that is saturated or hidden. A first pass over the frames finds bad
     pixels and the disk, a second one the disks of every position; none is held.
 
+    Tuning chooses threshold, kernel, background, trench and spacing on some patterns: those whose disks give strain the least
+    error, compared with what the counts of all disks allow. Each value that was tried, each choice with its reason, and the
+    options that repeat it are printed.
+
     A kernel study finds the disks of some patterns with each kernel. How far they are from the lattice of their pattern, over the
     Cramer-Rao bound of their counts, shows which kernel wastes least of the dose.
 
@@ -1132,6 +1138,8 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
         write the disks of every position to this file; .emd is the layout of py4DSTEM
     png : str (FILE.png), default ''
         draw the template, the disks of a pattern and those of all patterns into this picture
+    tune : int, default unset
+        choose threshold, kernel, background, trench and spacing on so many patterns, by the error of strain beside what the counts allow; an output is made with what is chosen, without one nothing else is done (at least 1, at most 100000)
     kernel_study : int, default unset
         find the disks of so many patterns with each kernel, and compare their scatter with what the counts allow; without an output nothing else is done (at least 1, at most 100000)
     dose_report : int, default unset
@@ -1146,6 +1154,10 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
         where it ends; else before the nearest disk of the mean pattern, at most twice the radius (at least 0.1, at most 10000)
     kernel_sigma : float in px, default unset
         width of the gaussian one; else twice the radius (at least 0.1, at most 10000)
+    background : {'none', 'constant', 'radial_median', 'dog'}, default 'none'
+        what is subtracted from each pattern first: the median of its pixels, the median at each distance from the direct beam, or the pattern blurred by a wide Gaussian (difference of Gaussians)
+    background_sigma : float in px, default unset
+        width of that Gaussian; else twice the radius (at least 0.1, at most 10000)
     corr_power : float, default 1.0
         1: cross-correlation, 0: phase correlation, between: hybrid (at least 0, at most 1)
     sigma_dp : float in px, default 0.0
@@ -1239,9 +1251,10 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, k
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem bragg", input, output=output, png=png, kernel_study=kernel_study, dose_report=dose_report, probe=probe,
-                kernel=kernel, kernel_inner=kernel_inner, kernel_outer=kernel_outer, kernel_sigma=kernel_sigma,
-                corr_power=corr_power, sigma_dp=sigma_dp, sigma_cc=sigma_cc, subpixel=subpixel, upsample_factor=upsample_factor,
+    return _run("stem bragg", input, output=output, png=png, tune=tune, kernel_study=kernel_study, dose_report=dose_report,
+                probe=probe, kernel=kernel, kernel_inner=kernel_inner, kernel_outer=kernel_outer, kernel_sigma=kernel_sigma,
+                background=background, background_sigma=background_sigma, corr_power=corr_power, sigma_dp=sigma_dp,
+                sigma_cc=sigma_cc, subpixel=subpixel, upsample_factor=upsample_factor,
                 min_absolute_intensity=min_absolute_intensity, min_relative_intensity=min_relative_intensity,
                 relative_to_peak=relative_to_peak, min_peak_spacing=min_peak_spacing, edge_boundary=edge_boundary,
                 max_num_peaks=max_num_peaks, gain=gain, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
@@ -1263,9 +1276,9 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
            robust: bool | None = None, reference: Text | None = None, reference_region: Text | None = None,
            measure: Literal["biot", "infinitesimal", "green_lagrange", "reciprocal_first_order"] | None = None,
            rotation: SupportsFloat | None = None, transpose: Text | None = None, skip_calibration: Text | None = None,
-           live: SupportsIndex | None = None, device: Text | None = None, memory: SupportsIndex | str | None = None,
-           threads: SupportsIndex | None = None, report: Text | None = None, config: Text | None = None,
-           dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
+           sensitivity: SupportsIndex | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+           config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Map strain and rotation of a crystal, with their errors.
 
     What ``sonde stem strain`` does.
@@ -1276,8 +1289,10 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
     deformations. The scatter of the disks about each lattice gives the standard error of every value.
 
     Axes are those of the scan where the rotation of the detector is known (rotation), else those of the detector, which is
-    reported and written to the file. Positions without a lattice are NaN; why is counted. A scan with a lattice in less than a
-    tenth of its patterns ends with status 7, its file written.
+    reported and written to the file. Positions without a lattice are NaN; why is counted. Strain of 16 patterns of a scan is
+    found again with other trenches and kernels, from halves of the disks and with other references; what changes it by more than
+    the stated error is a warning. A scan with a lattice in less than a tenth of its patterns ends with status 7, its file
+    written.
 
     Parameters
     ----------
@@ -1315,6 +1330,8 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
         rows and columns of the detector are exchanged before that; auto: as the file says, else not
     skip_calibration : str (STEP,...), default ''
         steps of the calibration in the file that are not applied: origin, ellipse, pixel, transpose, rotation
+    sensitivity : int, default unset
+        patterns of the scan on which strain is found again with other kernels, halves of the disks and other references; 0: none; unset: 16 of a scan, none of a file of disks (at least 0, at most 100000)
     live : int, default unset
         show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
@@ -1335,8 +1352,8 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
     return _run("stem strain", input, output=output, plot=plot, calibration=calibration, origin=origin, origin_fit=origin_fit,
                 basis=basis, max_peak_spacing=max_peak_spacing, min_num_peaks=min_num_peaks, weights=weights, robust=robust,
                 reference=reference, reference_region=reference_region, measure=measure, rotation=rotation, transpose=transpose,
-                skip_calibration=skip_calibration, live=live, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, copy=copy, progress=progress)
+                skip_calibration=skip_calibration, sensitivity=sensitivity, live=live, device=device, memory=memory,
+                threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
