@@ -295,10 +295,14 @@ DiskTuning tune_disks(const Dataset& dataset, const Probe& probe, const BraggOpt
       tuning.settings = std::move(tuned);
       continue;
     }
-    // A reason for a change is worth more than one for staying at it.
+    // What was there at first, and why it was changed, is worth more than that nothing changes any more.
     for (TunedSetting& now : tuned)
-      for (const TunedSetting& then : tuning.settings)
-        if (then.key == now.key && now.chosen == now.before && then.chosen != then.before) now.because = then.because;
+      for (const TunedSetting& then : tuning.settings) {
+        if (then.key != now.key) continue;
+        if (now.chosen == now.before && then.chosen != then.before) now.because = then.because;
+        for (std::size_t i = 0; i < now.trials.size(); ++i)
+          if (now.trials[i].value == then.trials[then.before].value) now.before = i;
+      }
     tuning.settings = std::move(tuned);
   }
   if (tuning.over_bound() > 1.5)

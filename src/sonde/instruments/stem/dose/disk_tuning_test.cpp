@@ -43,6 +43,8 @@ TEST(DiskTuning, ChoosesTheKernelThatTheCountsFavour) {
   EXPECT_EQ(tuning.options.kernel, KernelShape::poisson);
   const TunedSetting& kernel = tuned(tuning, "kernel");
   EXPECT_EQ(kernel.trials.size(), 6U);
+  EXPECT_EQ(kernel.trials[kernel.before].value, "sigmoid");
+  EXPECT_EQ(kernel.trials[kernel.chosen].value, "poisson");
   EXPECT_THAT(kernel.because, AllOf(HasSubstr("in place of 1."), HasSubstr("sigmoid")));
   // Noise has maxima, of which the threshold leaves none.
   EXPECT_GT(tuning.options.min_relative_intensity, 0.005);
