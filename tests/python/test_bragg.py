@@ -172,7 +172,8 @@ def test_tuning_chooses_settings_and_finds_the_disks_with_them(folder):
     assert kernel["values"][kernel["chosen"]]["over_bound"] < 0.9 * kernel["values"]["sigmoid"]["over_bound"]
     # What is printed repeats it.
     words = [word.removeprefix("--").replace("-", "_") for word in tuning["options"].split()]
-    again = sonde.stem.bragg(folder / "scan_master.h5", hot_pixels="zero", **dict(zip(words[::2], words[1::2])))
+    numbers = [float(value) if value[0].isdigit() else value for value in words[1::2]]
+    again = sonde.stem.bragg(folder / "scan_master.h5", hot_pixels="zero", **dict(zip(words[::2], numbers)))
     np.testing.assert_array_equal(again["bragg/qy"], made["bragg/qy"])
 
 

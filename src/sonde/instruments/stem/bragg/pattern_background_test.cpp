@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& each) { return each.param.name; });
 
 // A kernel that does not sum to zero climbs a slope; one that does has little to gain.
-TEST(PatternBackground, OnASteepSlopeDisksAreFoundWithItAndLostWithoutIt) {
+TEST(BackgroundOfPatterns, OnASteepSlopeDisksAreFoundWithItAndLostWithoutIt) {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     SCOPED_TRACE(seed);
     SteepScene scene;
@@ -160,7 +160,7 @@ TEST(PatternBackground, OnASteepSlopeDisksAreFoundWithItAndLostWithoutIt) {
   }
 }
 
-TEST(PatternBackground, TheDirectDiskStays) {
+TEST(BackgroundOfPatterns, TheDirectDiskStays) {
   const SteepScene scene;
   const DiskList found = disks_of(scene.plan(PatternBackground::radial_median, KernelShape::ring), scene.counts());
   ASSERT_FALSE(found.disks.empty());
@@ -170,7 +170,7 @@ TEST(PatternBackground, TheDirectDiskStays) {
 }
 
 // Of medians they are not: disks that cover much of a ring raise its median, beside them as well.
-TEST(PatternBackground, StatedErrorsAreThoseOfTheScatter) {
+TEST(BackgroundOfPatterns, StatedErrorsAreThoseOfTheScatter) {
   for (const PatternBackground background : {PatternBackground::constant, PatternBackground::dog}) {
     SCOPED_TRACE(name(background));
     double squares = 0, count = 0;
@@ -194,7 +194,7 @@ TEST(PatternBackground, StatedErrorsAreThoseOfTheScatter) {
   }
 }
 
-TEST(PatternBackground, BadPixelsAreLeftOutOfMediansAndStayEmpty) {
+TEST(BackgroundOfPatterns, BadPixelsAreLeftOutOfMediansAndStayEmpty) {
   constexpr Index rows = 12, cols = 15;
   DiskSettings settings;
   settings.background = PatternBackground::constant;
@@ -214,7 +214,7 @@ TEST(PatternBackground, BadPixelsAreLeftOutOfMediansAndStayEmpty) {
 }
 
 // The median of an even number is between the two in the middle; rings without a good pixel have their neighbours'.
-TEST(PatternBackground, RingsWithoutPixelsAreBridged) {
+TEST(BackgroundOfPatterns, RingsWithoutPixelsAreBridged) {
   constexpr Index rows = 21, cols = 25;
   DiskSettings settings;
   settings.background = PatternBackground::radial_median;
@@ -240,7 +240,7 @@ TEST(PatternBackground, RingsWithoutPixelsAreBridged) {
   EXPECT_FLOAT_EQ(pattern[at(0, 12)], 0);
 }
 
-TEST(PatternBackground, CombinationsWithoutAMeaningAreRefused) {
+TEST(BackgroundOfPatterns, CombinationsWithoutAMeaningAreRefused) {
   BraggOptions options;
   options.background = PatternBackground::radial_median;
   EXPECT_NO_THROW(options.check());
