@@ -2,34 +2,27 @@
 #include "sonde/instruments/stem/orient/kinematic.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
 namespace sonde::stem {
 namespace {
 
-constexpr int azimuths = 72;
+// Azimuths p and -p of a circle of 72 have the same excitation error.
+constexpr int half_circle = 36;
 
-/// The same for an incident wave k, measured along (0, 0, -1): the root of |g + k + s n|^2 = |k|^2.
-double tilted_error(const Vec3& g, const Vec3& k) {
-  const double along = -(g[2] + k[2]);
-  const double beyond = dot(sum(g, scaled(2, k)), g);
-  return std::sqrt(std::max(0.0, along * along - beyond)) - along;
+std::array<double, half_circle + 1> cosines_of_azimuths() {
+  std::array<double, half_circle + 1> cosines{};
+  for (int i = 0; i <= half_circle; ++i)
+    cosines[static_cast<std::size_t>(i)] = std::cos(std::numbers::pi * i / half_circle);
+  return cosines;
 }
 
-double weight(double error, double sigma) {
+double mean_weight(const Vec3& g, double length, const KinematicBeam& beam) {
+  if (beam.precession != 0) return precessed_weight(length, g[2], beam).value;
+  const double error = excitation_error(g, beam.wavelength), sigma = beam.sigma_excitation_error;
   return std::abs(error) <= widest_excitation * sigma ? std::exp(-error * error / (2 * sigma * sigma)) : 0;
-}
-
-double mean_weight(const Vec3& g, const KinematicBeam& beam) {
-  if (beam.precession == 0) return weight(excitation_error(g, beam.wavelength), beam.sigma_excitation_error);
-  double total = 0;
-  for (int i = 0; i < azimuths; ++i) {
-    const double p = 2 * std::numbers::pi * i / azimuths, t = beam.precession;
-    const Vec3 k = scaled(-1 / beam.wavelength, {std::sin(t) * std::cos(p), std::sin(t) * std::sin(p), std::cos(t)});
-    total += weight(tilted_error(g, k), beam.sigma_excitation_error);
-  }
-  return total / azimuths;
 }
 
 }  // namespace
@@ -38,13 +31,41 @@ double excitation_error(const Vec3& g, double wavelength) {
   return (2 * g[2] - wavelength * dot(g, g)) / (2 - 2 * wavelength * g[2]);
 }
 
+PrecessedWeight precessed_weight(double length, double g_z, const KinematicBeam& beam) {
+  static const std::array<double, half_circle + 1> cosines = cosines_of_azimuths();
+  const double wave = 1 / beam.wavelength, sine = std::sin(beam.precession), cosine = std::cos(beam.precession);
+  const double across = std::sqrt(std::max(0.0, length * length - g_z * g_z));
+  // s^2 + 2 a s + b = 0 with a = (g + k).n and b = (g + 2k).g, which is least at one of two azimuths.
+  const double a = wave * cosine - g_z, middle = length * length - 2 * wave * cosine * g_z;
+  const double spread = 2 * wave * sine * across, limit = widest_excitation * beam.sigma_excitation_error;
+  const auto error = [a](double b) { return std::sqrt(std::max(0.0, a * a - b)) - a; };
+  if (error(middle + spread) > limit || error(middle - spread) < -limit) return {};
+  // Derivatives of the part of g across the beam; where there is none, all azimuths are the same.
+  const double bend = across > 0 ? -g_z / across : 0, bend2 = across > 0 ? -(1 + bend * bend) / across : 0;
+  const double falls = -1 / (2 * beam.sigma_excitation_error * beam.sigma_excitation_error);
+  PrecessedWeight mean;
+  for (int i = 0; i <= half_circle; ++i) {
+    const double c = sine * cosines[static_cast<std::size_t>(i)];
+    const double s = error(middle - 2 * wave * c * across);
+    if (std::abs(s) > limit) continue;
+    const double root = s + a;
+    const double s1 = (s + wave * (cosine + c * bend)) / root, s2 = (s1 * (2 - s1) + wave * c * bend2) / root;
+    const double share = (i == 0 || i == half_circle ? 0.5 : 1.0) / half_circle, w = share * std::exp(falls * s * s);
+    const double slope = 2 * falls * s * s1;
+    mean.value += w;
+    mean.first += w * slope;
+    mean.second += w * (slope * slope + 2 * falls * (s1 * s1 + s * s2));
+  }
+  return mean;
+}
+
 std::vector<KinematicSpot> kinematic_pattern(const std::vector<Reflection>& reflections, const Orientation& orientation,
                                              const KinematicBeam& beam) {
   const Mat3 to_detector = transposed(orientation);
   std::vector<KinematicSpot> spots;
   for (std::size_t i = 0; i < reflections.size(); ++i) {
     const Vec3 g = times(to_detector, reflections[i].g);
-    const double intensity = std::norm(reflections[i].factor) * mean_weight(g, beam);
+    const double intensity = std::norm(reflections[i].factor) * mean_weight(g, reflections[i].length, beam);
     if (intensity > 0) spots.push_back({.reflection = i, .x = g[0], .y = g[1], .intensity = intensity});
   }
   return spots;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "sonde/engine/math/wavelength.h"
 #include "sonde/instruments/stem/orient/test_crystals.h"
@@ -66,6 +67,41 @@ TEST(Kinematic, PrecessionByNothingChangesNothingAndByMoreReachesFarther) {
   // Six equal reflections of a sixfold pattern stay equal: 72 azimuths are a multiple of six.
   const auto c = by_index(reflections, kinematic_pattern(reflections, orientation, wide));
   EXPECT_NEAR(c.at({2, -2, 0}).intensity, c.at({0, 2, -2}).intensity, 1e-12);
+}
+
+// The mean over 72 azimuths in the axes of the detector, with vectors and the sphere's own equation solved for s by
+// Newton's method.
+double mean_by_vectors(const Vec3& g, double precession) {
+  double total = 0;
+  for (int i = 0; i < 72; ++i) {
+    const double p = 2 * std::numbers::pi * i / 72, wave = 1 / at_200_kv;
+    const Vec3 k{-wave * std::sin(precession) * std::cos(p), -wave * std::sin(precession) * std::sin(p),
+                 -wave * std::cos(precession)};
+    double s = 0;
+    for (int step = 0; step < 20; ++step) {
+      const Vec3 there = sum(sum(g, k), {0, 0, -s});
+      s += (dot(there, there) - dot(k, k)) / (2 * there[2]);
+    }
+    if (std::abs(s) <= 3 * 0.02) total += std::exp(-s * s / (2 * 0.02 * 0.02));
+  }
+  return total / 72;
+}
+
+TEST(Kinematic, PrecessedWeightIsTheMeanOverAzimuthsWithItsDerivatives) {
+  for (const double degrees : {0.3, 1.0, 2.0})
+    for (const Vec3& g : {Vec3{0.45, 0.2, 0.01}, Vec3{-0.3, 0.9, 0.02}, Vec3{1.2, -0.6, -0.01}, Vec3{0.02, 0, 0.03}}) {
+      SCOPED_TRACE(degrees);
+      const KinematicBeam beam{.wavelength = at_200_kv, .precession = degrees * std::numbers::pi / 180};
+      const double size = length(g), step = 1e-6;
+      const PrecessedWeight mean = precessed_weight(size, g[2], beam);
+      // Azimuths of the two begin elsewhere: the sums of 72 differ by what one of them is where |s| is 3 sigma, exp(-4.5).
+      EXPECT_NEAR(mean.value, mean_by_vectors(g, beam.precession), std::exp(-4.5) * 2 / 72);
+      const PrecessedWeight above = precessed_weight(size, g[2] + step, beam),
+                            below = precessed_weight(size, g[2] - step, beam);
+      // Third derivatives are of the order 1 / sigma^3, rounding is 1e-16 / step over the second: both 1e-6 of a slope.
+      EXPECT_NEAR(mean.first, (above.value - below.value) / (2 * step), 1e-4);
+      EXPECT_NEAR(mean.second, (above.first - below.first) / (2 * step), 1e-2);
+    }
 }
 
 }  // namespace

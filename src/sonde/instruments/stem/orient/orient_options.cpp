@@ -43,6 +43,8 @@ void OrientOptions::describe(Fields& fields) {
               .unit = "1/A",
               .min = 1e-4,
               .max = 1});
+  fields.add("precession", plan.precession,
+             {.help = "half-angle of the cone of a precessing beam", .unit = "degrees", .min = 0, .max = 10});
   fields.add("corr_kernel_size", plan.corr_kernel_size,
              {.help = "distance at which a peak still matches a reflection", .unit = "1/A", .min = 1e-3, .max = 1});
   fields.add("tol_distance", plan.tol_distance,

@@ -25,7 +25,8 @@ OrientationPlan OrientationPlan::prepare(const Crystal& crystal, const Orientati
   plan.options_ = options;
   plan.crystal_ = crystal;
   plan.beam_ = {.wavelength = electron_wavelength(options.voltage),
-                .sigma_excitation_error = options.sigma_excitation_error};
+                .sigma_excitation_error = options.sigma_excitation_error,
+                .precession = options.precession * degree};
   plan.reflections_ = list_reflections(crystal, options.k_max);
   plan.group_ = find_point_group(crystal, plan.reflections_);
   plan.proper_ = plan.group_.proper();

@@ -29,6 +29,7 @@ struct OrientationOptions {
   double power_intensity = 0.25;
   double corr_kernel_size = 0.08;        ///< 1/A
   double sigma_excitation_error = 0.02;  ///< 1/A
+  double precession = 0;                 ///< half-angle of the cone of the beam, degrees
 };
 
 /// Patterns of a crystal along all zone axes in polar coordinates (Ophus et al. 2022), as Fourier series over the

@@ -165,35 +165,50 @@ class OverlapSurface {
     double x = 0, y = 0, amplitude = 0;
   };
 
+  /// How a spot falls off with the distance from Ewald's sphere: a factor of its amplitude sqrt(J), and the derivatives
+  /// of ln of it over g_z.
+  struct Falloff {
+    double factor = 0, first = 0, second = 0;
+  };
+
+  [[nodiscard]] Falloff falloff(const Reflection& reflection, double z) const {
+    const double wavelength = plan_.beam().wavelength, sigma = plan_.beam().sigma_excitation_error;
+    if (plan_.beam().precession != 0) {
+      const PrecessedWeight mean = precessed_weight(reflection.length, z, plan_.beam());
+      if (!(mean.value > 0)) return {};
+      const double slope = mean.first / mean.value;
+      return {std::sqrt(mean.value), slope / 2, (mean.second / mean.value - slope * slope) / 2};
+    }
+    const double size = reflection.length * reflection.length;
+    const double below = 2 - 2 * wavelength * z, error = (2 * z - wavelength * size) / below;
+    if (std::abs(error) > widest_excitation * sigma) return {};
+    // Derivatives of the excitation error over g_z.
+    const double first = (4 - 2 * wavelength * wavelength * size) / (below * below);
+    const double second = 4 * wavelength * first / below, falls = -1 / (2 * sigma * sigma);
+    return {std::exp(error * error * falls / 2), falls * error * first, falls * (first * first + error * second)};
+  }
+
   void expand(const Orientation& orientation) {
     both_ = {};
     computed_ = {};
     spots_.clear();
     const Mat3 to_detector = transposed(orientation);
-    const double wavelength = plan_.beam().wavelength, sigma = plan_.beam().sigma_excitation_error;
     for (const Reflection& reflection : plan_.reflections()) {
-      const double z = dot(to_detector[2], reflection.g), size = reflection.length * reflection.length;
-      const double below = 2 - 2 * wavelength * z, error = (2 * z - wavelength * size) / below;
-      if (std::abs(error) > widest_excitation * sigma) continue;
-      const Vec3 g{dot(to_detector[0], reflection.g), dot(to_detector[1], reflection.g), z};
-      // Derivatives of the excitation error over g_z.
-      const double first = (4 - 2 * wavelength * wavelength * size) / (below * below);
-      const double second = 4 * wavelength * first / below;
-      add_spot(std::abs(reflection.factor), g, error, first, second);
+      const double z = dot(to_detector[2], reflection.g);
+      const Falloff excited = falloff(reflection, z);
+      if (!(excited.factor > 0)) continue;
+      add_spot(std::abs(reflection.factor) * excited.factor,
+               {dot(to_detector[0], reflection.g), dot(to_detector[1], reflection.g), z}, excited);
     }
   }
 
-  void add_spot(double factor, const Vec3& g, double error, double first, double second) {
-    const double sigma = plan_.beam().sigma_excitation_error, falls = -1 / (2 * sigma * sigma);
+  void add_spot(double amplitude, const Vec3& g, const Falloff& excited) {
     // Turns about x, y and z.
     const Vec3 x{0, g[2], -g[1]}, y{-g[2], 0, g[0]}, z{g[1], -g[0], 0};
-    SpotTerm spot{.amplitude = factor * std::exp(error * error * falls / 2),
-                  .log_slope = scaled(falls * error * first, z),
-                  .x_slope = x,
-                  .y_slope = y};
+    SpotTerm spot{.amplitude = amplitude, .log_slope = scaled(excited.first, z), .x_slope = x, .y_slope = y};
     Mat3 log_bend{};
-    add_outer(log_bend, falls * (first * first + error * second), z, z);
-    add(log_bend, falls * error * first, bend_of(g, 2));
+    add_outer(log_bend, excited.second, z, z);
+    add(log_bend, excited.first, bend_of(g, 2));
     Mat3 twice{};
     add(twice, 2, log_bend);
     computed_.add_exponential(spot.amplitude * spot.amplitude, scaled(2, spot.log_slope), twice);
