@@ -227,6 +227,7 @@ def gold(folder):
     cell = "\n".join(f"_cell_length_{axis} 4.078(3)" for axis in "abc") + "\n" + "\n".join(f"_cell_angle_{name} 90" for name in ("alpha", "beta", "gamma"))
     sites = "loop_\n_atom_site_label\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_fract_z\nAu1 0 0 0\n"
     (folder / "gold.cif").write_text(f"data_gold\n{cell}\n_space_group_name_H-M_alt 'F m -3 m'\n{sites}")
+    (folder / "iron.cif").write_text(f"data_iron\n{cell.replace('4.078(3)', '2.8665')}\n_space_group_name_H-M_alt 'I m -3 m'\n{sites.replace('Au1', 'Fe1')}")
     made = sonde.stem.crystal(folder / "gold.cif", zone="1,2,5", voltage=200)
     spots = made["spot/x"] + 1j * made["spot/y"]
     disks = [np.concatenate([[0], spots * np.exp(1j * np.deg2rad(20 * (col == 1)))]) / 0.02 for row in range(3) for col in range(2)]

@@ -123,3 +123,40 @@ def test_another_crystal_is_named_first(gold, grains, tmp_path):
     (tmp_path / "iron.cif").write_text(iron)
     made = sonde.stem.orient(scan, crystal=tmp_path / "iron.cif")
     assert "a wrong crystal" in made.facts["orient"]["warnings"][0]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_which_of_two_crystals_a_position_is(gold, tmp_path, seed):
+    """Grains of gold and iron in turn, with Poisson counts and disks found by default."""
+    scan, crystals = tmp_path / "phases_master.h5", [gold / "gold.cif", gold / "iron.cif"]
+    sonde.stem.simulate(scan, sample="crystal", crystal=crystals, grains=8, scan_shape="9,12", detector_shape="124,140", dose=4, seed=seed)
+    with h5py.File(tmp_path / "phases_truth.h5") as file:
+        truth = file["phase"][()]
+    assert 0 < truth.mean() < 1
+    made = sonde.stem.orient(scan, crystal=crystals)
+    assert (made["orientation/phase"] == truth).mean() >= 0.95
+    sure = made["orientation/phase_decided"] == 1
+    # A grain near [0 0 1], of seed 2, shows the same square of disks as the other crystal along [0 0 1], but for 0.6 % of its size.
+    assert sure.mean() > 0.75 and (made["orientation/phase"] == truth)[sure].mean() >= 0.98
+    phases = made.facts["orient"]["phases"]["crystals"]
+    assert [row["crystal"] for row in phases] == ["gold", "iron"] and abs(phases[1]["share"] - truth.mean()) <= 1.05 - sure.mean()
+    np.testing.assert_allclose(np.nanmax(made["orientation/phase_score"], -1),
+                               np.take_along_axis(made["orientation/phase_score"], made["orientation/phase"][..., None].astype(int), -1)[..., 0])
+
+
+def test_a_crystal_that_is_found_nowhere_is_named(gold):
+    made = sonde.stem.orient(gold / "gold_disks.h5", crystal=[gold / "gold.cif", gold / "iron.cif"])
+    assert (made["orientation/phase"] == 0).all()
+    assert any("iron is found nowhere" in warning for warning in made.facts["orient"]["warnings"])
+
+
+def test_strain_against_the_cell(gold, tmp_path):
+    """Of a crystal whose file has a cell 1 % smaller, gold reads 1 % along both axes."""
+    smaller = tmp_path / "smaller.cif"
+    smaller.write_text((gold / "gold.cif").read_text().replace("4.078(3)", f"{4.078 / 1.01:.6f}"))
+    made = sonde.stem.orient(gold / "gold_disks.h5", crystal=smaller, strain=True)
+    assert made["strain/valid"].all()
+    # Places are float32 pixels, 1e-5 of one; the tilt that is found moves spots by 1e-4 of their length.
+    np.testing.assert_allclose(made["strain/e_xx"], 0.01, atol=3e-4)
+    np.testing.assert_allclose(made["strain/e_yy"], 0.01, atol=3e-4)
+    np.testing.assert_allclose(made["strain/e_xy"], 0, atol=3e-4)

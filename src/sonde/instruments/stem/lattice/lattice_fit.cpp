@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 namespace sonde::stem {
 namespace {
@@ -16,12 +17,6 @@ constexpr std::size_t least_for_outliers = 8;
 constexpr double rayleigh_median = 1.1774100225154747;  // sqrt(2 ln 2): median distance in units of sigma
 constexpr double least_scale = 1e-4;                    // px: below this residuals are the rounding of places in f32
 constexpr double least_spread = 1e-9;  // relative determinant: indices on one line give 0 but for rounding
-
-struct Site {
-  Index h = 0, k = 0;
-  std::size_t disk = 0;
-  double miss = 0;  // distance from the site, px
-};
 
 /// Weighted sums of one axis, about the weighted mean of the indices.
 struct Normal3 {
@@ -47,6 +42,16 @@ double weight_of(const LatticePeak& disk, PeakWeight weights, bool along_x) {
   return 1;
 }
 
+/// Of the sites at one place the one with the smallest miss.
+std::vector<LatticeSite> nearest_at_each(std::vector<LatticeSite> sites) {
+  std::sort(sites.begin(), sites.end(), [](const LatticeSite& a, const LatticeSite& b) {
+    return std::tie(a.h, a.k, a.miss, a.disk) < std::tie(b.h, b.k, b.miss, b.disk);
+  });
+  const auto same = [](const LatticeSite& a, const LatticeSite& b) { return a.h == b.h && a.k == b.k; };
+  sites.erase(std::unique(sites.begin(), sites.end(), same), sites.end());
+  return sites;
+}
+
 class Fitter {
  public:
   Fitter(std::span<const LatticePeak> disks, const LatticeFitOptions& options) : disks_(disks), options_(options) {
@@ -67,9 +72,9 @@ class Fitter {
 
   /// The disks that lie on a lattice, up to an order, the nearest one for each site. Tolerance in px, or of the
   /// vectors.
-  [[nodiscard]] std::vector<Site> index(double q0_x, double q0_y, const Basis& basis, Index order, double spacing,
-                                        double share) const {
-    std::vector<Site> sites;
+  [[nodiscard]] std::vector<LatticeSite> index(double q0_x, double q0_y, const Basis& basis, Index order,
+                                               double spacing, double share) const {
+    std::vector<LatticeSite> sites;
     for (std::size_t i = 0; i < disks_.size(); ++i) {
       const double x = disks_[i].x - q0_x, y = disks_[i].y - q0_y;
       const Coordinates at = coordinates(basis, x, y);
@@ -77,19 +82,13 @@ class Fitter {
       const double h = std::round(at.h), k = std::round(at.k);
       const double miss = std::hypot(x - h * basis.g1_x - k * basis.g2_x, y - h * basis.g1_y - k * basis.g2_y);
       const bool near = std::max(std::abs(at.h - h), std::abs(at.k - k)) <= share;
-      if (near || miss <= spacing) sites.push_back({static_cast<Index>(h), static_cast<Index>(k), i, miss});
+      if (near || miss <= spacing) sites.push_back({h, k, i, miss});
     }
-    std::sort(sites.begin(), sites.end(), [](const Site& a, const Site& b) {
-      return std::tie(a.h, a.k, a.miss, a.disk) < std::tie(b.h, b.k, b.miss, b.disk);
-    });
-    sites.erase(
-        std::unique(sites.begin(), sites.end(), [](const Site& a, const Site& b) { return a.h == b.h && a.k == b.k; }),
-        sites.end());
-    return sites;
+    return nearest_at_each(std::move(sites));
   }
 
   /// Least squares; false where the sites are on one line. `keep`: weights of the robust rounds.
-  bool solve(const std::vector<Site>& sites, const std::vector<double>& keep, LatticeFit& fit) const {
+  bool solve(const std::vector<LatticeSite>& sites, const std::vector<double>& keep, LatticeFit& fit) const {
     return solve_axis(sites, keep, weight_x_, &LatticePeak::x, fit.q0_x, fit.basis.g1_x, fit.basis.g2_x) &&
            solve_axis(sites, keep, weight_y_, &LatticePeak::y, fit.q0_y, fit.basis.g1_y, fit.basis.g2_y);
   }
@@ -97,22 +96,21 @@ class Fitter {
   struct Residual {
     double x = 0, y = 0;
   };
-  [[nodiscard]] Residual residual(const Site& site, const LatticeFit& fit) const {
+  [[nodiscard]] Residual residual(const LatticeSite& site, const LatticeFit& fit) const {
     const LatticePeak& disk = disks_[site.disk];
-    const auto h = static_cast<double>(site.h), k = static_cast<double>(site.k);
-    return {disk.x - fit.q0_x - h * fit.basis.g1_x - k * fit.basis.g2_x,
-            disk.y - fit.q0_y - h * fit.basis.g1_y - k * fit.basis.g2_y};
+    return {disk.x - fit.q0_x - site.h * fit.basis.g1_x - site.k * fit.basis.g2_x,
+            disk.y - fit.q0_y - site.h * fit.basis.g1_y - site.k * fit.basis.g2_y};
   }
 
   /// Distance in units of the noise of a disk of weight 1.
-  [[nodiscard]] double distance(const Site& site, const LatticeFit& fit) const {
+  [[nodiscard]] double distance(const LatticeSite& site, const LatticeFit& fit) const {
     const Residual r = residual(site, fit);
     return std::sqrt(weight_x_[site.disk] * r.x * r.x + weight_y_[site.disk] * r.y * r.y);
   }
 
   /// Leaves out sites beyond Tukey's c, as the last of five rounds sees it, and fits the rest. False where too few
   /// stay.
-  bool without_outliers(std::vector<Site>& sites, LatticeFit& fit) const {
+  bool without_outliers(std::vector<LatticeSite>& sites, LatticeFit& fit) const {
     if (!options_.robust || sites.size() < least_for_outliers) return true;
     const auto count = static_cast<double>(sites.size());
     std::vector<double> keep(sites.size(), 1), sorted(sites.size());
@@ -131,15 +129,15 @@ class Fitter {
       }
       if (!solve(sites, keep, fit)) return false;
     }
-    std::erase_if(sites, [&](const Site& site) { return distance(site, fit) >= limit; });
+    std::erase_if(sites, [&](const LatticeSite& site) { return distance(site, fit) >= limit; });
     return solve(sites, {}, fit);
   }
 
-  void finish(const std::vector<Site>& sites, LatticeFit& fit) const {
+  void finish(const std::vector<LatticeSite>& sites, LatticeFit& fit) const {
     fit.peaks = static_cast<Index>(sites.size());
     double sum = 0, weight = 0, plain = 0, own = 0;
     bool known = true;
-    for (const Site& site : sites) {
+    for (const LatticeSite& site : sites) {
       const double d = distance(site, fit), w = (weight_x_[site.disk] + weight_y_[site.disk]) / 2;
       const Residual r = residual(site, fit);
       const LatticePeak& disk = disks_[site.disk];
@@ -158,20 +156,20 @@ class Fitter {
   }
 
  private:
-  [[nodiscard]] Normal3 normal(const std::vector<Site>& sites, const std::vector<double>& keep,
+  [[nodiscard]] Normal3 normal(const std::vector<LatticeSite>& sites, const std::vector<double>& keep,
                                const std::vector<double>& weights) const {
     Normal3 sums;
     const auto weight = [&](std::size_t i) { return weights[sites[i].disk] * (keep.empty() ? 1 : keep[i]); };
     for (std::size_t i = 0; i < sites.size(); ++i) {
       sums.weight += weight(i);
-      sums.mean_h += weight(i) * static_cast<double>(sites[i].h);
-      sums.mean_k += weight(i) * static_cast<double>(sites[i].k);
+      sums.mean_h += weight(i) * sites[i].h;
+      sums.mean_k += weight(i) * sites[i].k;
     }
     if (!(sums.weight > 0)) return {};
     sums.mean_h /= sums.weight;
     sums.mean_k /= sums.weight;
     for (std::size_t i = 0; i < sites.size(); ++i) {
-      const double h = static_cast<double>(sites[i].h) - sums.mean_h, k = static_cast<double>(sites[i].k) - sums.mean_k;
+      const double h = sites[i].h - sums.mean_h, k = sites[i].k - sums.mean_k;
       sums.hh += weight(i) * h * h;
       sums.hk += weight(i) * h * k;
       sums.kk += weight(i) * k * k;
@@ -179,8 +177,9 @@ class Fitter {
     return sums;
   }
 
-  bool solve_axis(const std::vector<Site>& sites, const std::vector<double>& keep, const std::vector<double>& weights,
-                  double LatticePeak::*place, double& q0, double& g1, double& g2) const {
+  bool solve_axis(const std::vector<LatticeSite>& sites, const std::vector<double>& keep,
+                  const std::vector<double>& weights, double LatticePeak::*place, double& q0, double& g1,
+                  double& g2) const {
     const Normal3 sums = normal(sites, keep, weights);
     if (sums.on_a_line()) return false;
     double mean = 0, hq = 0, kq = 0;
@@ -188,8 +187,8 @@ class Fitter {
       const double w = weights[sites[i].disk] * (keep.empty() ? 1 : keep[i]);
       const double q = disks_[sites[i].disk].*place;
       mean += w * q;
-      hq += w * (static_cast<double>(sites[i].h) - sums.mean_h) * q;
-      kq += w * (static_cast<double>(sites[i].k) - sums.mean_k) * q;
+      hq += w * (sites[i].h - sums.mean_h) * q;
+      kq += w * (sites[i].k - sums.mean_k) * q;
     }
     mean /= sums.weight;
     const double determinant = sums.determinant();
@@ -200,7 +199,7 @@ class Fitter {
   }
 
   /// The block of (g1, g2) along one axis: the inverse of the centred sums, or the sandwich about it.
-  void covariance_of_axis(const std::vector<Site>& sites, const std::vector<double>& weights, double square,
+  void covariance_of_axis(const std::vector<LatticeSite>& sites, const std::vector<double>& weights, double square,
                           LatticeFit& fit, std::size_t axis) const {
     const Normal3 sums = normal(sites, {}, weights);
     const double determinant = sums.determinant();
@@ -210,9 +209,9 @@ class Fitter {
                           {square * inverse[1][0], square * inverse[1][1]}};
     if (options_.weights == PeakWeight::intensity_squared) {
       double middle[2][2] = {};
-      for (const Site& site : sites) {
+      for (const LatticeSite& site : sites) {
         const double w = weights[site.disk];
-        const double m[2] = {static_cast<double>(site.h) - sums.mean_h, static_cast<double>(site.k) - sums.mean_k};
+        const double m[2] = {site.h - sums.mean_h, site.k - sums.mean_k};
         const double leverage = w * (1 / sums.weight + m[0] * (inverse[0][0] * m[0] + inverse[0][1] * m[1]) +
                                      m[1] * (inverse[1][0] * m[0] + inverse[1][1] * m[1]));
         const Residual r = residual(site, fit);
@@ -250,7 +249,48 @@ bool is_lost(const Basis& found, const Basis& start) {
   return !(ratio > 0.5 && ratio < 2);
 }
 
+LatticeFit finished(const Fitter& fitter, std::vector<LatticeSite> sites, std::size_t least, LatticeFit fit,
+                    const Basis& start) {
+  if (!fitter.without_outliers(sites, fit)) return failed(FitOutcome::collinear, sites.size());
+  if (sites.size() < least) return failed(FitOutcome::few_on_lattice, sites.size());
+  if (is_lost(fit.basis, start)) return failed(FitOutcome::lost, sites.size());
+  fit.outcome = FitOutcome::fitted;
+  fitter.finish(sites, fit);
+  return fit;
+}
+
+/// Three unknowns along each axis, and one disk more for a residual.
+std::size_t least_disks(const LatticeFitOptions& options) {
+  return static_cast<std::size_t>(std::max<Index>(options.min_num_peaks, 4));
+}
+
 }  // namespace
+
+std::vector<LatticeSite> nearest_of_each(std::vector<LatticeSite> sites) {
+  std::sort(sites.begin(), sites.end(), [](const LatticeSite& a, const LatticeSite& b) {
+    return std::tie(a.disk, a.miss, a.h, a.k) < std::tie(b.disk, b.miss, b.h, b.k);
+  });
+  const auto same = [](const LatticeSite& a, const LatticeSite& b) { return a.disk == b.disk; };
+  sites.erase(std::unique(sites.begin(), sites.end(), same), sites.end());
+  return nearest_at_each(std::move(sites));
+}
+
+bool solve_sites(std::span<const LatticePeak> disks, const std::vector<LatticeSite>& sites,
+                 const LatticeFitOptions& options, LatticeFit& fit) {
+  return Fitter(disks, options).solve(sites, {}, fit);
+}
+
+LatticeFit fit_sites(std::span<const LatticePeak> disks, std::vector<LatticeSite> sites,
+                     const LatticeFitOptions& options) {
+  const std::size_t least = least_disks(options);
+  if (disks.size() < least) return failed(FitOutcome::few_disks, disks.size());
+  if (sites.size() < least) return failed(FitOutcome::few_on_lattice, sites.size());
+  const Fitter fitter(disks, options);
+  LatticeFit fit;
+  if (!fitter.solve(sites, {}, fit)) return failed(FitOutcome::collinear, sites.size());
+  const Basis start = fit.basis;
+  return finished(fitter, std::move(sites), least, fit, start);
+}
 
 const char* reason(FitOutcome outcome) {
   switch (outcome) {
@@ -272,8 +312,7 @@ const char* reason(FitOutcome outcome) {
 
 LatticeFit fit_lattice(std::span<const LatticePeak> disks, double origin_x, double origin_y, const Basis& start,
                        const LatticeFitOptions& options) {
-  // Three unknowns along each axis, and one disk more for a residual.
-  const auto least = static_cast<std::size_t>(std::max<Index>(options.min_num_peaks, 4));
+  const std::size_t least = least_disks(options);
   if (disks.size() < least) return failed(FitOutcome::few_disks, disks.size());
   const Fitter fitter(disks, options);
   LatticeFit fit;
@@ -292,14 +331,14 @@ LatticeFit fit_lattice(std::span<const LatticePeak> disks, double origin_x, doub
     const double spacing = options.max_peak_spacing;
     const auto better = [&](double share) {
       LatticeFit next = fit;
-      const std::vector<Site> sites = fitter.index(fit.q0_x, fit.q0_y, fit.basis, order, spacing, share);
+      const std::vector<LatticeSite> sites = fitter.index(fit.q0_x, fit.q0_y, fit.basis, order, spacing, share);
       if (sites.size() < 4 || !fitter.solve(sites, {}, next) || is_lost(next.basis, start)) return false;
       fit = next;
       return true;
     };
     found = better(0) || (!found && better(loose)) || found;
   }
-  std::vector<Site> sites;
+  std::vector<LatticeSite> sites;
   for (int round = 0; round < most_rounds; ++round) {
     const auto before = sites.size();
     sites = fitter.index(fit.q0_x, fit.q0_y, fit.basis, farthest, options.max_peak_spacing, 0);
@@ -307,12 +346,7 @@ LatticeFit fit_lattice(std::span<const LatticePeak> disks, double origin_x, doub
     if (!fitter.solve(sites, {}, fit)) return failed(FitOutcome::collinear, sites.size());
     if (round > 0 && sites.size() == before) break;
   }
-  if (!fitter.without_outliers(sites, fit)) return failed(FitOutcome::collinear, sites.size());
-  if (sites.size() < least) return failed(FitOutcome::few_on_lattice, sites.size());
-  if (is_lost(fit.basis, start)) return failed(FitOutcome::lost, sites.size());
-  fit.outcome = FitOutcome::fitted;
-  fitter.finish(sites, fit);
-  return fit;
+  return finished(fitter, std::move(sites), least, std::move(fit), start);
 }
 
 }  // namespace sonde::stem

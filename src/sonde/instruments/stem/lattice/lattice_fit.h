@@ -42,6 +42,24 @@ struct LatticeFit {
   Index peaks = 0;        ///< disks that the fit uses
 };
 
+/// A disk and where it is on a lattice, q = q0 + h g1 + k g2, with any real h and k.
+struct LatticeSite {
+  double h = 0, k = 0;
+  std::size_t disk = 0;  ///< in the list of disks
+  double miss = 0;       ///< distance from the site, px
+};
+
+/// Of the sites at one place, and of the sites of one disk, the one with the smallest miss; by h, k.
+[[nodiscard]] std::vector<LatticeSite> nearest_of_each(std::vector<LatticeSite> sites);
+
+/// Least squares of disks at known sites; false where these are on one line. Only q0 and the basis are set.
+[[nodiscard]] bool solve_sites(std::span<const LatticePeak> disks, const std::vector<LatticeSite>& sites,
+                               const LatticeFitOptions& options, LatticeFit& fit);
+
+/// The last part of fit_lattice(): outliers are left out, the rest is fitted. max_peak_spacing is not used.
+[[nodiscard]] LatticeFit fit_sites(std::span<const LatticePeak> disks, std::vector<LatticeSite> sites,
+                                   const LatticeFitOptions& options);
+
 /// Least squares of q_i = q0 + h_i g1 + k_i g2. Indices are rounded coordinates; the disks next to the origin are
 /// indexed first and the fit to them indexes the next ones, so that strains of 10 % with turns of 10 degrees are
 /// followed to any order. Of several disks at one site the nearest counts. From 8 disks on, five rounds of Tukey's

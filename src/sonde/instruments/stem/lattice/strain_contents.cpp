@@ -66,11 +66,6 @@ std::string vectors_text(const Basis& basis) {
   return fmt::format("g1 ({:.3f}, {:.3f}), g2 ({:.3f}, {:.3f}) px", basis.g1_x, basis.g1_y, basis.g2_x, basis.g2_y);
 }
 
-std::string four(const Strain& strain, const char* form) {
-  return fmt::format(fmt::runtime(fmt::format("e_xx {0}, e_yy {0}, e_xy {0}, theta {0}", form)), strain.xx, strain.yy,
-                     strain.xy, strain.theta);
-}
-
 std::string reasons_text(const StrainResult& result) {
   std::string list;
   for (std::size_t i = 1; i < fit_outcomes; ++i)
@@ -80,6 +75,11 @@ std::string reasons_text(const StrainResult& result) {
 }
 
 }  // namespace
+
+std::string strain_text(const Strain& strain, const char* form) {
+  return fmt::format(fmt::runtime(fmt::format("e_xx {0}, e_yy {0}, e_xy {0}, theta {0}", form)), strain.xx, strain.yy,
+                     strain.xy, strain.theta);
+}
 
 std::vector<std::string> StrainResult::lines() const {
   std::vector<std::string> lines;
@@ -107,15 +107,15 @@ std::vector<std::string> StrainResult::lines() const {
   lines.push_back(reference_given
                       ? "reference " + vectors_text(reference) + " (given)"
                       : fmt::format("reference median of {} positions: {}; its error {}", reference_positions,
-                                    vectors_text(reference), four(reference_sigma, "{:.1e}")));
+                                    vectors_text(reference), strain_text(reference_sigma, "{:.1e}")));
   const std::string axes =
       frame.scan ? fmt::format("scan (rotation {:.1f} degrees{})", frame.rotation * 180 / std::numbers::pi,
                                frame.transpose ? ", transposed" : "")
                  : std::string("detector");
   lines.push_back(fmt::format("strain    {}, along the axes of the {}; sigma (median) {}", text_of(measure), axes,
-                              four(median_sigma(), "{:.1e}")));
+                              strain_text(median_sigma(), "{:.1e}")));
   if (scatter.xx > 0)
-    lines.push_back("sanity    neighbours along a row differ, in units of sigma, by " + four(scatter, "{:.2f}"));
+    lines.push_back("sanity    neighbours along a row differ, in units of sigma, by " + strain_text(scatter, "{:.2f}"));
   return lines;
 }
 
@@ -156,36 +156,51 @@ Value StrainResult::to_value() const {
   return value;
 }
 
-Contents StrainResult::contents(const std::string& command) const {
-  Contents contents;
-  contents.attribute("schema", std::string("sonde.stem.strain/1"));
-  const std::string calibration = to_json(to_value(), -1);
-  const Shape shape{scan_rows, scan_cols};
-  const auto describe = [&](const std::string& name, Array values, const char* unit, const char* axes) {
-    Contents::Variable& variable = contents.add(name, {"scan row", "scan column"}, std::move(values)).unit(unit);
+namespace {
+
+/// Maps of the positions with a lattice.
+class StrainMaps {
+ public:
+  StrainMaps(const StrainResult& result, Contents& contents, const std::string& calibration, const std::string& command)
+      : result_(result), contents_(contents), calibration_(calibration), command_(command) {}
+
+  void describe(const std::string& name, Array values, const char* unit, const char* axes) {
+    Contents::Variable& variable = contents_.add(name, {"scan row", "scan column"}, std::move(values)).unit(unit);
     variable.attributes.emplace_back("frame", std::string(axes));
-    variable.attributes.emplace_back("calibration", calibration);
+    variable.attributes.emplace_back("calibration", calibration_);
     variable.attributes.emplace_back("sonde_version", std::string(build_info().version));
-    variable.attributes.emplace_back("command", command);
-  };
-  const auto add = [&](const std::string& name, const char* unit, const char* axes,
-                       const std::function<double(std::size_t)>& value) {
-    std::vector<float> map(fits.size(), std::numeric_limits<float>::quiet_NaN());
+    variable.attributes.emplace_back("command", command_);
+  }
+  void add(const std::string& name, const char* unit, const char* axes,
+           const std::function<double(std::size_t)>& value) {
+    std::vector<float> map(result_.fits.size(), std::numeric_limits<float>::quiet_NaN());
     for (std::size_t i = 0; i < map.size(); ++i)
-      if (fits[i].outcome == FitOutcome::fitted) map[i] = static_cast<float>(value(i));
-    describe(name, Array::from(map, shape), unit, axes);
-  };
+      if (result_.fits[i].outcome == FitOutcome::fitted) map[i] = static_cast<float>(value(i));
+    describe(name, Array::from(map, {result_.scan_rows, result_.scan_cols}), unit, axes);
+  }
+
+ private:
+  const StrainResult& result_;
+  Contents& contents_;
+  const std::string &calibration_, &command_;
+};
+
+}  // namespace
+
+void StrainResult::add_strain(Contents& contents, const std::string& calibration, const std::string& command) const {
+  StrainMaps maps(*this, contents, calibration, command);
+  const Shape shape{scan_rows, scan_cols};
   const char* axes = frame.name();
   contents.add_text("strain/frame", axes);
-  add("strain/e_xx", "", axes, [&](std::size_t i) { return strain[i].xx; });
-  add("strain/e_yy", "", axes, [&](std::size_t i) { return strain[i].yy; });
-  add("strain/e_xy", "", axes, [&](std::size_t i) { return strain[i].xy; });
-  add("strain/theta", "rad", axes, [&](std::size_t i) { return strain[i].theta; });
-  add("strain/sigma_exx", "", axes, [&](std::size_t i) { return sigma[i].xx; });
-  add("strain/sigma_eyy", "", axes, [&](std::size_t i) { return sigma[i].yy; });
-  add("strain/sigma_exy", "", axes, [&](std::size_t i) { return sigma[i].xy; });
-  add("strain/sigma_theta", "rad", axes, [&](std::size_t i) { return sigma[i].theta; });
-  add("strain/residual", "px", "detector", [&](std::size_t i) { return fits[i].residual; });
+  maps.add("strain/e_xx", "", axes, [&](std::size_t i) { return strain[i].xx; });
+  maps.add("strain/e_yy", "", axes, [&](std::size_t i) { return strain[i].yy; });
+  maps.add("strain/e_xy", "", axes, [&](std::size_t i) { return strain[i].xy; });
+  maps.add("strain/theta", "rad", axes, [&](std::size_t i) { return strain[i].theta; });
+  maps.add("strain/sigma_exx", "", axes, [&](std::size_t i) { return sigma[i].xx; });
+  maps.add("strain/sigma_eyy", "", axes, [&](std::size_t i) { return sigma[i].yy; });
+  maps.add("strain/sigma_exy", "", axes, [&](std::size_t i) { return sigma[i].xy; });
+  maps.add("strain/sigma_theta", "rad", axes, [&](std::size_t i) { return sigma[i].theta; });
+  maps.add("strain/residual", "px", "detector", [&](std::size_t i) { return fits[i].residual; });
   std::vector<std::int32_t> peaks;
   std::vector<std::uint8_t> valid, outcome;
   for (const LatticeFit& fit : fits) {
@@ -193,19 +208,27 @@ Contents StrainResult::contents(const std::string& command) const {
     valid.push_back(fit.outcome == FitOutcome::fitted ? 1 : 0);
     outcome.push_back(static_cast<std::uint8_t>(fit.outcome));
   }
-  describe("strain/n_peaks", Array::from(peaks, shape), "", "scan");
-  describe("strain/valid", Array::from(valid, shape), "", "scan");
-  describe("strain/outcome", Array::from(outcome, shape), "", "scan");
+  maps.describe("strain/n_peaks", Array::from(peaks, shape), "", "scan");
+  maps.describe("strain/valid", Array::from(valid, shape), "", "scan");
+  maps.describe("strain/outcome", Array::from(outcome, shape), "", "scan");
   std::string words;
   for (std::size_t i = 0; i < fit_outcomes; ++i)
     words += fmt::format("{}{}: {}", i == 0 ? "" : ", ", i, reason(static_cast<FitOutcome>(i)));
   contents.attribute("strain/outcomes", words);
-  add("lattice/q0_x", "px", "detector", [&](std::size_t i) { return fits[i].q0_x; });
-  add("lattice/q0_y", "px", "detector", [&](std::size_t i) { return fits[i].q0_y; });
-  add("lattice/g1_x", "px", "detector", [&](std::size_t i) { return fits[i].basis.g1_x; });
-  add("lattice/g1_y", "px", "detector", [&](std::size_t i) { return fits[i].basis.g1_y; });
-  add("lattice/g2_x", "px", "detector", [&](std::size_t i) { return fits[i].basis.g2_x; });
-  add("lattice/g2_y", "px", "detector", [&](std::size_t i) { return fits[i].basis.g2_y; });
+}
+
+Contents StrainResult::contents(const std::string& command) const {
+  Contents contents;
+  contents.attribute("schema", std::string("sonde.stem.strain/1"));
+  const std::string calibration = to_json(to_value(), -1);
+  add_strain(contents, calibration, command);
+  StrainMaps maps(*this, contents, calibration, command);
+  maps.add("lattice/q0_x", "px", "detector", [&](std::size_t i) { return fits[i].q0_x; });
+  maps.add("lattice/q0_y", "px", "detector", [&](std::size_t i) { return fits[i].q0_y; });
+  maps.add("lattice/g1_x", "px", "detector", [&](std::size_t i) { return fits[i].basis.g1_x; });
+  maps.add("lattice/g1_y", "px", "detector", [&](std::size_t i) { return fits[i].basis.g1_y; });
+  maps.add("lattice/g2_x", "px", "detector", [&](std::size_t i) { return fits[i].basis.g2_x; });
+  maps.add("lattice/g2_y", "px", "detector", [&](std::size_t i) { return fits[i].basis.g2_y; });
   return contents;
 }
 

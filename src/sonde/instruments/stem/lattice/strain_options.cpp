@@ -58,12 +58,25 @@ std::array<Index, 4> parse_region(std::string_view text, std::string_view where)
 
 void check_reference_region(std::string_view text, std::string_view where) { (void)parse_region(text, where); }
 
+}  // namespace
+
 void check_transpose(std::string_view text, std::string_view where) {
   if (text != "auto" && text != "0" && text != "1")
     throw Error(ErrorKind::usage, fmt::format("{}: \"{}\"; expected auto, 0 or 1", where, text));
 }
 
-}  // namespace
+void describe_frame(Fields& fields, std::optional<double>& rotation, std::string& transpose) {
+  fields.add("rotation", rotation,
+             {.help = "from the axes of the detector to those of the scan, clockwise on a screen; unset: that of the "
+                      "file, and without one the axes are those of the detector",
+              .unit = "degrees",
+              .min = -360,
+              .max = 360});
+  fields.add("transpose", transpose,
+             {.help = "rows and columns of the detector are exchanged before that; auto: as the file says, else not",
+              .metavar = "auto|0|1",
+              .check = check_transpose});
+}
 
 std::optional<Basis> StrainOptions::basis_asked() const {
   if (basis == "auto") return std::nullopt;
@@ -137,16 +150,7 @@ void StrainOptions::describe(Fields& fields) {
                  {"green_lagrange", StrainMeasure::green_lagrange},
                  {"reciprocal_first_order", StrainMeasure::reciprocal_first_order}},
                 {.help = "what strain means where it is large; reciprocal_first_order is what py4DSTEM computes"});
-  fields.add("rotation", rotation,
-             {.help = "from the axes of the detector to those of the scan, clockwise on a screen; unset: that of the "
-                      "file, and without one the axes are those of the detector",
-              .unit = "degrees",
-              .min = -360,
-              .max = 360});
-  fields.add("transpose", transpose,
-             {.help = "rows and columns of the detector are exchanged before that; auto: as the file says, else not",
-              .metavar = "auto|0|1",
-              .check = check_transpose});
+  describe_frame(fields, rotation, transpose);
   fields.add("skip_calibration", skip_calibration,
              {.help = "steps of the calibration in the file that are not applied: origin, ellipse, pixel, transpose, "
                       "rotation",

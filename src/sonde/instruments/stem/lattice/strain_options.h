@@ -49,4 +49,9 @@ struct StrainOptions {
   void check() const;
 };
 
+/// The settings rotation and transpose of results along the axes of the scan.
+void describe_frame(Fields& fields, std::optional<double>& rotation, std::string& transpose);
+/// Throws Error(usage) for a text that is no transposition.
+void check_transpose(std::string_view text, std::string_view where);
+
 }  // namespace sonde::stem

@@ -128,21 +128,6 @@ void find_reference(const StrainOptions& options, StrainResult& result) {
                                         reference, result.measure);
 }
 
-void compute_strain(StrainResult& result) {
-  const auto& [scan, rotation, transpose] = result.frame;
-  const Basis reference = turned(result.reference, rotation, transpose);
-  const Strain none{nowhere, nowhere, nowhere, nowhere};
-  result.strain.assign(result.fits.size(), none);
-  result.sigma.assign(result.fits.size(), none);
-  for (std::size_t i = 0; i < result.fits.size(); ++i) {
-    const LatticeFit& fit = result.fits[i];
-    if (fit.outcome != FitOutcome::fitted) continue;
-    const Basis here = turned(fit.basis, rotation, transpose);
-    result.strain[i] = strain_of(here, reference, result.measure);
-    result.sigma[i] = strain_sigma(here, turned(fit.covariance, rotation, transpose), reference, result.measure);
-  }
-}
-
 /// Differences of neighbours along a row in units of their own errors: 1 where the strain is smooth and sigma right.
 double scatter_of(const StrainResult& result, double Strain::*part) {
   std::vector<double> ratios;
@@ -168,16 +153,6 @@ void check_sanity(StrainResult& result) {
   if (!over_sigma.empty()) result.over_sigma = median_of(std::move(over_sigma));
   for (double Strain::*part : {&Strain::xx, &Strain::yy, &Strain::xy, &Strain::theta})
     result.scatter.*part = scatter_of(result, part);
-}
-
-StrainFrame frame_of(const BraggCalibration& calibration, const StrainOptions& options) {
-  StrainFrame frame;
-  frame.scan = options.rotation || calibration.rotation_rad;
-  if (options.rotation) frame.rotation = *options.rotation * std::numbers::pi / 180;
-  if (!options.rotation && calibration.rotation_rad) frame.rotation = *calibration.rotation_rad;
-  if (frame.scan)
-    frame.transpose = options.transpose == "auto" ? calibration.transpose.value_or(false) : options.transpose == "1";
-  return frame;
 }
 
 double spacing_of(const BraggVectors& vectors, const Basis& basis, const StrainOptions& options) {
@@ -210,6 +185,32 @@ std::optional<MedianLattice> median_lattice(const StrainResult& result, const st
   return median;
 }
 
+StrainFrame frame_of(const BraggCalibration& calibration, std::optional<double> rotation,
+                     const std::string& transpose) {
+  StrainFrame frame;
+  frame.scan = rotation || calibration.rotation_rad;
+  if (rotation) frame.rotation = *rotation * std::numbers::pi / 180;
+  if (!rotation && calibration.rotation_rad) frame.rotation = *calibration.rotation_rad;
+  if (frame.scan) frame.transpose = transpose == "auto" ? calibration.transpose.value_or(false) : transpose == "1";
+  return frame;
+}
+
+void compute_strain(StrainResult& result) {
+  const auto& [scan, rotation, transpose] = result.frame;
+  const Basis reference = turned(result.reference, rotation, transpose);
+  const Strain none{nowhere, nowhere, nowhere, nowhere};
+  result.strain.assign(result.fits.size(), none);
+  result.sigma.assign(result.fits.size(), none);
+  for (std::size_t i = 0; i < result.fits.size(); ++i) {
+    const LatticeFit& fit = result.fits[i];
+    if (fit.outcome != FitOutcome::fitted) continue;
+    const Basis here = turned(fit.basis, rotation, transpose);
+    result.strain[i] = strain_of(here, reference, result.measure);
+    result.sigma[i] = strain_sigma(here, turned(fit.covariance, rotation, transpose), reference, result.measure);
+  }
+  check_sanity(result);
+}
+
 StrainResult make_strain(BraggVectors vectors, const StrainOptions& options, Budget budget) {
   options.check();
   vectors.calibration =
@@ -225,7 +226,7 @@ StrainResult make_strain(BraggVectors vectors, const StrainOptions& options, Bud
   if (vectors.calibration.scan_step_row_nm == vectors.calibration.scan_step_col_nm)
     result.scan_step_nm = vectors.calibration.scan_step_col_nm;
   result.measure = options.measure;
-  result.frame = frame_of(vectors.calibration, options);
+  result.frame = frame_of(vectors.calibration, options.rotation, options.transpose);
   const DiskOrigins origins = find_origins(vectors, options.origin, options.origin_fit);
   result.origin = origins.surface;
   result.origin_fit = origins.fit;
@@ -246,7 +247,6 @@ StrainResult make_strain(BraggVectors vectors, const StrainOptions& options, Bud
   for (const LatticeFit& fit : result.fits) ++result.outcomes[static_cast<std::size_t>(fit.outcome)];
   find_reference(options, result);
   compute_strain(result);
-  check_sanity(result);
   doubt_strain(vectors, options, result);
   return result;
 }

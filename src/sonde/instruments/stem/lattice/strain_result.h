@@ -22,6 +22,9 @@ struct StrainFrame {
   bool transpose = false;
   [[nodiscard]] const char* name() const { return scan ? "scan" : "detector"; }
 };
+/// Options as of StrainOptions.
+[[nodiscard]] StrainFrame frame_of(const BraggCalibration& calibration, std::optional<double> rotation,
+                                   const std::string& transpose);
 
 /// Lattice and strain of every position, row after row; NaN where there is none.
 struct StrainResult {
@@ -71,6 +74,8 @@ struct StrainResult {
   ///   lattice/q0_x, q0_y, g1_x, g1_y, g2_x, g2_y    px, along the detector
   /// Each has the attributes frame, calibration (JSON), sonde_version and command.
   [[nodiscard]] Contents contents(const std::string& command) const;
+  /// Those of strain/ only, with this text as their attribute calibration.
+  void add_strain(Contents& contents, const std::string& calibration, const std::string& command) const;
 };
 
 /// The median lattice of some positions, component by component.
@@ -83,6 +88,16 @@ struct MedianLattice {
 /// positions has a lattice.
 [[nodiscard]] std::optional<MedianLattice> median_lattice(const StrainResult& result,
                                                           const std::array<Index, 4>& region);
+
+/// Strain, its errors and what shows how far to trust them, from fits, frame, measure and reference.
+void compute_strain(StrainResult& result);
+
+/// That the axes of the scan are not known, as far as they are not. `transpose`: as of StrainOptions.
+void doubt_frame(const StrainFrame& frame, const BraggCalibration& calibration, const std::string& transpose,
+                 std::vector<std::string>& warnings);
+
+/// "e_xx 1.0e-03, e_yy ...": each number in this form.
+[[nodiscard]] std::string strain_text(const Strain& strain, const char* form);
 
 /// Origin, basis, lattice of every position, reference and strain. Where no lattice is found, every position is
 /// invalid and the first warning says why. Throws Error(bad_input) where weights need variances that the file lacks,

@@ -71,6 +71,18 @@ FitOutcome doubt_lattice(const BraggVectors& vectors, const std::vector<LatticeP
   return FitOutcome::few_disks;
 }
 
+void doubt_frame(const StrainFrame& frame, const BraggCalibration& calibration, const std::string& transpose,
+                 std::vector<std::string>& warnings) {
+  if (!frame.scan)
+    warnings.push_back(
+        "the rotation from detector to scan is not known: x and y are the axes of the detector, "
+        "not those of the image of the scan; give " +
+        setting("rotation"));
+  else if (transpose == "auto" && !calibration.transpose)
+    warnings.push_back("it is not known whether rows and columns of the detector are exchanged; give " +
+                       setting("transpose"));
+}
+
 void doubt_strain(const BraggVectors& vectors, const StrainOptions& options, StrainResult& result) {
   const bool lattice = result.warnings.empty();
   if (lattice && result.invalid_share() > many_invalid) {
@@ -84,14 +96,7 @@ void doubt_strain(const BraggVectors& vectors, const StrainOptions& options, Str
         fmt::format("overlapping disks: they are {:.1f} px wide and {:.1f} px apart, so that neighbours pull each "
                     "other's positions; a smaller convergence angle keeps them apart",
                     2 * vectors.probe_radius, 2 * vectors.probe_radius / result.overlap));
-  if (!result.frame.scan)
-    result.warnings.push_back(
-        "the rotation from detector to scan is not known: x and y are the axes of the detector, "
-        "not those of the image of the scan; give " +
-        setting("rotation"));
-  else if (options.transpose == "auto" && !vectors.calibration.transpose)
-    result.warnings.push_back("it is not known whether rows and columns of the detector are exchanged; give " +
-                              setting("transpose"));
+  doubt_frame(result.frame, vectors.calibration, options.transpose, result.warnings);
   if (!lattice) return;
   if (result.found && result.found->indexed < little_indexed)
     result.warnings.push_back(

@@ -21,16 +21,17 @@ Value rounded_list(std::initializer_list<double> values) {
 
 }  // namespace
 
-Value grain_table(const GrainMap& map, const ZoneSector& sector, const ScanSteps& steps) {
+Value grain_table(const GrainMap& map, const std::vector<ZoneSector>& sectors, const ScanSteps& steps) {
   Value table = Value::list();
   for (const Grain& grain : map.grains) {
     Value row;
     row["grain"] = static_cast<Index>(table.size()) + 1;
+    if (sectors.size() > 1) row["phase"] = grain.crystal;
     row["positions"] = grain.positions;
     if (steps.known()) row["area_nm2"] = static_cast<double>(grain.positions) * steps.row * steps.col;
     row["row"] = grain.row;
     row["column"] = grain.col;
-    const Vec3 beam = sector.reduced(transposed(grain.mean)[2]);
+    const Vec3 beam = sectors[grain.crystal].reduced(transposed(grain.mean)[2]);
     row["zone"] = rounded_list({beam[0], beam[1], beam[2]});
     const EulerAngles euler = euler_angles(grain.mean);
     row["euler_degrees"] =
@@ -42,15 +43,18 @@ Value grain_table(const GrainMap& map, const ZoneSector& sector, const ScanSteps
   return table;
 }
 
-void add_grains(Contents& contents, const GrainMap& map, const ZoneSector& sector, const ScanSteps& steps) {
+void add_grains(Contents& contents, const GrainMap& map, const std::vector<ZoneSector>& sectors,
+                const ScanSteps& steps) {
   const auto count = static_cast<Index>(map.grains.size());
   if (count == 0) return;
   std::vector<float> matrix, zone, place, area, spread, error;
-  std::vector<std::int32_t> positions;
+  std::vector<std::int32_t> positions, phase;
   for (const Grain& grain : map.grains) {
+    phase.push_back(static_cast<std::int32_t>(grain.crystal));
     for (const Vec3& row : grain.mean)
       for (const double part : row) matrix.push_back(static_cast<float>(part));
-    for (const double part : sector.reduced(transposed(grain.mean)[2])) zone.push_back(static_cast<float>(part));
+    for (const double part : sectors[grain.crystal].reduced(transposed(grain.mean)[2]))
+      zone.push_back(static_cast<float>(part));
     place.push_back(static_cast<float>(grain.row));
     place.push_back(static_cast<float>(grain.col));
     positions.push_back(static_cast<std::int32_t>(grain.positions));
@@ -59,6 +63,7 @@ void add_grains(Contents& contents, const GrainMap& map, const ZoneSector& secto
     error.push_back(static_cast<float>(grain.standard_error * per_radian));
   }
   contents.add("grains/matrix", {"grain", "crystal axis", "detector axis"}, Array::from(matrix, {count, 3, 3}));
+  if (sectors.size() > 1) contents.add("grains/phase", {"grain"}, Array::from(phase, {count}));
   contents.add("grains/zone", {"grain", "crystal axis"}, Array::from(zone, {count, 3}));
   contents.add("grains/positions", {"grain"}, Array::from(positions, {count}));
   if (steps.known()) contents.add("grains/area", {"grain"}, Array::from(area, {count})).unit("nm^2");
@@ -67,9 +72,9 @@ void add_grains(Contents& contents, const GrainMap& map, const ZoneSector& secto
   contents.add("grains/standard_error", {"grain"}, Array::from(error, {count})).unit("degrees");
 }
 
-Array draw_grains(const GrainMap& map, Index rows, Index cols, const ZoneSector& sector, Index zoom) {
+Array draw_grains(const GrainMap& map, Index rows, Index cols, const std::vector<ZoneSector>& sectors, Index zoom) {
   std::vector<Colour> colours = {not_finite};
-  for (const Grain& grain : map.grains) colours.push_back(sector.colour(transposed(grain.mean)[2]));
+  for (const Grain& grain : map.grains) colours.push_back(sectors[grain.crystal].colour(transposed(grain.mean)[2]));
   const auto grain_at = [&](Index row, Index col) { return map.grain[static_cast<std::size_t>(row * cols + col)]; };
   Array picture(Device::cpu(), Shape{rows * zoom, cols * zoom, 3}, DType::u8);
   const auto view = picture.view<std::uint8_t, 3>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,6 +19,7 @@ struct GrainOptions {
 
 /// Positions of nearly one orientation.
 struct Grain {
+  std::size_t crystal = 0;  ///< of several the number of its crystal
   Orientation mean{};       ///< of unit quaternions, each of the equal ones nearest the mean
   Index positions = 0;      ///< its size
   double row = 0, col = 0;  ///< mean place in the scan

@@ -303,7 +303,7 @@ TEST(Grains, ErrorsThatAllPositionsShareDoNotAverage) {
 
 TEST(Grains, AreRowsOfATableAndRegionsOfAPicture) {
   const PointGroup group = cubic_group();
-  const ZoneSector sector(gold(), group);
+  const std::vector<ZoneSector> sector = {ZoneSector(gold(), group)};
   const Orientation along_cube = turn_in_plane(0), along_edge = turn_about({1, 0, 0}, std::numbers::pi / 4);
   std::vector<PatternMatch> matches;
   for (int i = 0; i < 8; ++i)

@@ -31,8 +31,8 @@ struct KinematicSpot {
 
 /// Of a precessing beam: the mean of exp(-s^2 / (2 sigma^2)) over 72 azimuths, those with |s| above 3 sigma counted as
 /// 0, and its first two derivatives over g_z where the length of g stays. s along (0, 0, -1) is the root of |g + k + s
-/// n|^2 = |k|^2 (Ophus et al. 2022). Azimuths are counted from that of g, so that a pattern turns with its crystal. About
-/// 1 us, less where no azimuth excites the reflection.
+/// n|^2 = |k|^2 (Ophus et al. 2022). Azimuths are counted from that of g, so that a pattern turns with its crystal.
+/// About 1 us, less where no azimuth excites the reflection.
 struct PrecessedWeight {
   double value = 0, first = 0, second = 0;
 };

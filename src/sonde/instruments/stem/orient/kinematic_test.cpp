@@ -94,7 +94,8 @@ TEST(Kinematic, PrecessedWeightIsTheMeanOverAzimuthsWithItsDerivatives) {
       const KinematicBeam beam{.wavelength = at_200_kv, .precession = degrees * std::numbers::pi / 180};
       const double size = length(g), step = 1e-6;
       const PrecessedWeight mean = precessed_weight(size, g[2], beam);
-      // Azimuths of the two begin elsewhere: the sums of 72 differ by what one of them is where |s| is 3 sigma, exp(-4.5).
+      // Azimuths of the two begin elsewhere: the sums of 72 differ by what one of them is where |s| is 3 sigma,
+      // exp(-4.5).
       EXPECT_NEAR(mean.value, mean_by_vectors(g, beam.precession), std::exp(-4.5) * 2 / 72);
       const PrecessedWeight above = precessed_weight(size, g[2] + step, beam),
                             below = precessed_weight(size, g[2] - step, beam);

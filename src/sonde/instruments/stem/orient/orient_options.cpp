@@ -7,7 +7,16 @@ namespace sonde::stem {
 
 void OrientOptions::describe(Fields& fields) {
   fields.heading("Crystal");
-  fields.add("crystal", crystal, {.help = "the crystal structure", .metavar = "FILE.cif"});
+  fields.add(
+      "crystal", crystal,
+      {.help = "the crystal structure; repeat for several, of which the one that explains a position best is its phase",
+       .metavar = "FILE.cif"});
+  fields.add("phase_margin", phase_margin,
+             {.help = "of several crystals: a position where the second best explains the disks nearly as well, to "
+                      "this, is not decided",
+              .unit = "%",
+              .min = 0,
+              .max = 50});
   fields.add("voltage", voltage,
              {.help = "accelerating voltage; else that of the input", .unit = "kV", .min = 1, .max = 3000});
   fields.add(
@@ -28,10 +37,11 @@ void OrientOptions::describe(Fields& fields) {
                  {"plane", OriginFit::plane},
                  {"parabola", OriginFit::parabola}},
                 {.help = "surface over the scan through the direct disks; none: each by itself"});
-  fields.add("skip_calibration", skip_calibration,
-             {.help = "steps of the calibration in the file that are not applied: origin, ellipse, pixel",
-              .metavar = "STEP,...",
-              .check = [](std::string_view text, std::string_view where) { (void)parse_steps(text, where); }});
+  fields.add(
+      "skip_calibration", skip_calibration,
+      {.help = "steps of the calibration in the file that are not applied: origin, ellipse, pixel, transpose, rotation",
+       .metavar = "STEP,...",
+       .check = [](std::string_view text, std::string_view where) { (void)parse_steps(text, where); }});
   fields.heading("Plan");
   fields.add("k_max", plan.k_max, {.help = "largest 1/d", .unit = "1/A", .min = 0.01, .max = 20});
   fields.add("angle_step_zone_axis", plan.angle_step_zone_axis,
@@ -66,6 +76,11 @@ void OrientOptions::describe(Fields& fields) {
               .min = 0,
               .max = 60});
   fields.add("grain_size", grains.size, {.help = "positions of the smallest grain", .min = 1, .max = 1000000});
+  fields.heading("Strain");
+  fields.add(
+      "strain", strain,
+      {.help = "strain of the crystal against its cell, from where the disks are beside those of the orientation"});
+  describe_frame(fields, rotation, transpose);
   fields.heading("");
 }
 

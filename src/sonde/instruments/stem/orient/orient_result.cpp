@@ -14,6 +14,7 @@
 #include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/lattice/calibrated_disks.h"
 #include "sonde/instruments/stem/lattice/disk_origins.h"
+#include "sonde/instruments/stem/orient/orient_strain.h"
 #include "sonde/instruments/stem/orient/q_pixel_fit.h"
 
 namespace sonde::stem {
@@ -70,6 +71,15 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+/// Why several crystals explain too few disks: which of the causes it is, the distances of a mixture do not tell.
+std::string cause_of_several(const OrientResult& result, double share) {
+  return fmt::format(
+      "the crystals explain {:.0f} % of the disks of a typical pattern: a crystal that is missing ({}), a wrong size "
+      "of "
+      "a pixel, {:.5g} 1/A ({}), or several crystals in a pattern ({})",
+      100 * share, setting("crystal"), result.q_pixel, setting("q_pixel"), setting("matches"));
+}
+
 /// Why a crystal explains too few disks, as far as the distances of the disks tell.
 std::string cause_of(const OrientResult& result, double share, const QPixelFit& fit) {
   const std::string fact =
@@ -86,6 +96,17 @@ std::string cause_of(const OrientResult& result, double share, const QPixelFit& 
                      few_lines ? "a wrong crystal, or " : "", result.q_pixel, fit.value, setting("q_pixel"));
 }
 
+/// Of the crystal on whose lines most disks are.
+QPixelFit best_q_pixel(const OrientResult& result, const BraggVectors& vectors, const DiskOrigins& origins) {
+  QPixelFit best;
+  for (std::size_t k = 0; k < result.crystals(); ++k) {
+    const OrientationPlan& plan = result.plan_of(k);
+    QPixelFit fit = fit_q_pixel(vectors, origins, plan.crystal(), plan.beam());
+    if (k == 0 || (fit.refused.empty() && (!best.refused.empty() || fit.share > best.share))) best = std::move(fit);
+  }
+  return best;
+}
+
 /// The size of a pixel that was given, or is in the file, or that the lines of the crystal give.
 void choose_q_pixel(OrientResult& result, const BraggVectors& vectors, const DiskOrigins& origins,
                     const OrientOptions& options) {
@@ -95,7 +116,7 @@ void choose_q_pixel(OrientResult& result, const BraggVectors& vectors, const Dis
   };
   if (options.q_pixel) return chose(*options.q_pixel, "it was given");
   if (vectors.calibration.pixel_inv_a) return chose(*vectors.calibration.pixel_inv_a, "of the file");
-  const QPixelFit fit = fit_q_pixel(vectors, origins, result.plan.crystal(), result.plan.beam());
+  const QPixelFit fit = best_q_pixel(result, vectors, origins);
   if (!fit.refused.empty())
     throw Error(ErrorKind::bad_input, "the reciprocal size of a detector pixel is not known: " + fit.refused)
         .hint("give " + setting("q_pixel"));
@@ -108,6 +129,94 @@ void choose_q_pixel(OrientResult& result, const BraggVectors& vectors, const Dis
   chose(fit.value, fit.because());
 }
 
+/// Of several crystals each position keeps the matches of the one that explains it best.
+void match_all(OrientResult& result, const PeakLists& lists, const OrientOptions& options) {
+  if (result.other_plans.empty()) {
+    result.matches = match_orientations(result.plan, lists.peaks, lists.first, options.match);
+    return;
+  }
+  std::vector<const OrientationPlan*> plans;
+  std::vector<std::vector<PatternMatch>> matches;
+  for (std::size_t k = 0; k < result.crystals(); ++k) {
+    plans.push_back(&result.plan_of(k));
+    matches.push_back(match_orientations(*plans.back(), lists.peaks, lists.first, options.match));
+  }
+  PhaseMatches made = map_phases(plans, lists.peaks, lists.first, std::move(matches), options.phase_margin);
+  result.phases = std::move(made.phases);
+  result.matches = std::move(made.matches);
+}
+
+/// Those of each crystal, one after the other: positions of different crystals are in no grain together, and have no
+/// boundary angle.
+GrainMap grains_of(OrientResult& result, const GrainOptions& options) {
+  if (!result.phases || options.angle <= 0)
+    return find_grains(result.matches, result.scan_rows, result.scan_cols, result.plan.proper(), options);
+  GrainMap all;
+  const std::size_t positions = result.matches.size();
+  all.grain.assign(positions, 0);
+  all.from_mean.assign(positions, none);
+  all.boundary.assign(positions, none);
+  all.settled.assign(positions, Settled::one);
+  for (std::size_t k = 0; k < result.crystals(); ++k) {
+    std::vector<PatternMatch> own(positions);
+    const auto is_own = [&](std::size_t i) { return result.phases->phase[i] == static_cast<std::int8_t>(k); };
+    for (std::size_t i = 0; i < positions; ++i)
+      if (is_own(i)) own[i] = std::move(result.matches[i]);
+    const GrainMap map = find_grains(own, result.scan_rows, result.scan_cols, result.plan_of(k).proper(), options);
+    for (std::size_t i = 0; i < positions; ++i) {
+      if (!is_own(i)) continue;
+      result.matches[i] = std::move(own[i]);
+      all.grain[i] = map.grain[i] > 0 ? map.grain[i] + static_cast<std::int32_t>(all.grains.size()) : 0;
+      all.from_mean[i] = map.from_mean[i];
+      all.boundary[i] = map.boundary[i];
+      all.settled[i] = map.settled[i];
+    }
+    for (Grain grain : map.grains) {
+      grain.crystal = k;
+      all.grains.push_back(grain);
+    }
+  }
+  return all;
+}
+
+/// Of every position with an orientation, against the cell of its crystal.
+void find_strain(OrientResult& result, const PeakLists& lists, const BraggCalibration& calibration,
+                 const OrientOptions& options) {
+  StrainResult strain;
+  strain.scan_rows = result.scan_rows;
+  strain.scan_cols = result.scan_cols;
+  if (result.scan_step_row > 0 && result.scan_step_row == result.scan_step_col)
+    strain.scan_step_nm = result.scan_step_col;
+  strain.frame = frame_of(calibration, options.rotation, options.transpose);
+  strain.reference = {1, 0, 0, 1};
+  strain.reference_given = true;
+  strain.max_peak_spacing = result.plan.options().corr_kernel_size / 2 / result.q_pixel;
+  strain.fits.resize(result.matches.size());
+  const LatticeFitOptions fit{.max_peak_spacing = strain.max_peak_spacing};
+  parallel_for(result.positions(), 64, [&](Index from, Index to, Worker&) {
+    for (auto i = static_cast<std::size_t>(from); i < static_cast<std::size_t>(to); ++i) {
+      strain.fits[i].outcome = FitOutcome::no_pattern;
+      if (result.matches[i].matches.empty()) continue;
+      const auto first = static_cast<std::size_t>(lists.first[i]), last = static_cast<std::size_t>(lists.first[i + 1]);
+      strain.fits[i] = fit_deformation(result.plan_of(result.phase_at(i)), result.matches[i].matches[0].orientation,
+                                       std::span(lists.peaks).subspan(first, last - first), result.q_pixel, fit);
+    }
+  });
+  for (const LatticeFit& each : strain.fits) ++strain.outcomes[static_cast<std::size_t>(each.outcome)];
+  compute_strain(strain);
+  if (result.q_pixel_error)
+    result.warnings.push_back(
+        fmt::format("the size of a pixel was fitted to the crystal's lines, so that the mean strain is not seen ({})",
+                    setting("q_pixel")));
+  doubt_frame(strain.frame, calibration, options.transpose, result.warnings);
+  if (strain.invalid_share() > 0.1)
+    result.warnings.push_back(
+        fmt::format("{:.0f} % of the oriented positions have no strain: fewer than {} disks are beside those of the "
+                    "orientation, or all on one line",
+                    100 * strain.invalid_share(), fit.min_num_peaks));
+  result.strain = std::move(strain);
+}
+
 void warn(OrientResult& result, const BraggVectors& vectors, const DiskOrigins& origins) {
   if (result.matched() < result.positions())
     result.warnings.push_back(fmt::format("{} of {} positions have no orientation: too few disks within {:g} 1/A",
@@ -117,7 +226,11 @@ void warn(OrientResult& result, const BraggVectors& vectors, const DiskOrigins& 
   if (const double share = median(result.explained); share < 0.7)
     result.warnings.insert(
         result.warnings.begin(),
-        cause_of(result, share, fit_q_pixel(vectors, origins, result.plan.crystal(), result.plan.beam())));
+        result.phases
+            ? cause_of_several(result, share)
+            : cause_of(result, share, fit_q_pixel(vectors, origins, result.plan.crystal(), result.plan.beam())));
+  if (result.phases)
+    for (std::string& warning : result.phases->warnings()) result.warnings.push_back(std::move(warning));
   const Index two = result.grains.empty() ? result.ambiguous() : result.grains.count(Settled::open);
   if (two > 0)
     result.warnings.push_back(
@@ -144,7 +257,12 @@ double OrientResult::misorientation_error() const {
   return median(std::move(errors));
 }
 
-OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const OrientOptions& options, Budget budget) {
+OrientResult make_orient(BraggVectors vectors, const std::vector<Crystal>& crystals, const OrientOptions& options,
+                         Budget budget) {
+  if (crystals.empty() || crystals.size() > most_phases)
+    throw Error(ErrorKind::usage, fmt::format("{} crystals; expected 1 to {}", crystals.size(), most_phases))
+        .hint("repeat " + setting("crystal") + " for each of them");
+  check_transpose(options.transpose, setting("transpose"));
   OrientResult result;
   vectors.calibration =
       without(std::move(vectors.calibration), parse_steps(options.skip_calibration, setting("skip_calibration")));
@@ -152,7 +270,9 @@ OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const Ori
     throw Error(ErrorKind::bad_input, "the accelerating voltage is not known").hint("give " + setting("voltage"));
   OrientationOptions of_plan = options.plan;
   of_plan.voltage = options.voltage.value_or(vectors.calibration.high_tension_v.value_or(0) / 1e3);
-  result.plan = OrientationPlan::prepare(crystal, of_plan);
+  result.plan = OrientationPlan::prepare(crystals.front(), of_plan);
+  for (std::size_t k = 1; k < crystals.size(); ++k)
+    result.other_plans.push_back(OrientationPlan::prepare(crystals[k], of_plan));
   result.scan_rows = vectors.scan_rows;
   result.scan_cols = vectors.scan_cols;
   result.scan_step_row = vectors.calibration.scan_step_row_nm.value_or(0);
@@ -160,28 +280,35 @@ OrientResult make_orient(BraggVectors vectors, const Crystal& crystal, const Ori
   result.most_matches = options.match.matches;
   result.refined = options.match.refine;
   const auto each = sizeof(PatternMatch) + static_cast<std::size_t>(options.match.matches) * sizeof(OrientationMatch);
+  std::size_t of_plans = 0;
+  for (std::size_t k = 0; k < result.crystals(); ++k) of_plans += result.plan_of(k).bytes();
   const Reservation room = budget.reserve(
-      result.plan.bytes() + static_cast<std::size_t>(vectors.disks()) * sizeof(DiffractionPeak) +
-          static_cast<std::size_t>(vectors.positions()) * (each + sizeof(double)) +
+      of_plans + static_cast<std::size_t>(vectors.disks()) * sizeof(DiffractionPeak) +
+          static_cast<std::size_t>(vectors.positions()) *
+              (result.crystals() * (each + sizeof(double)) + sizeof(double) +
+               (options.strain ? sizeof(LatticeFit) + 2 * sizeof(Strain) : 0)) +
           (options.grains.angle > 0 ? grain_bytes(vectors.positions()) : 0),
       "orientations", "give a larger " + setting("angle_step_zone_axis") + " or more " + setting("memory"));
   const DiskOrigins origins = find_origins(vectors, options.origin, options.origin_fit);
   if (const auto ellipse = vectors.calibration.ellipse) vectors = corrected(std::move(vectors), origins, *ellipse);
   choose_q_pixel(result, vectors, origins, options);
-  const PeakLists lists = peaks_of(vectors, origins, result.q_pixel, result.plan.radii().front());
-  result.matches = match_orientations(result.plan, lists.peaks, lists.first, options.match);
-  result.grains = find_grains(result.matches, result.scan_rows, result.scan_cols, result.plan.proper(), options.grains);
+  double shortest = result.plan.radii().front();
+  for (const OrientationPlan& plan : result.other_plans) shortest = std::min(shortest, plan.radii().front());
+  const PeakLists lists = peaks_of(vectors, origins, result.q_pixel, shortest);
+  match_all(result, lists, options);
+  result.grains = grains_of(result, options.grains);
   result.explained.resize(result.matches.size());
   parallel_for(result.positions(), 64, [&](Index from, Index to, Worker&) {
     for (Index i = from; i < to; ++i) {
       const auto here = static_cast<std::size_t>(i);
       const auto first = static_cast<std::size_t>(lists.first[here]),
                  last = static_cast<std::size_t>(lists.first[here + 1]);
-      result.explained[here] =
-          explained_share(result.plan, result.matches[here], std::span(lists.peaks).subspan(first, last - first));
+      result.explained[here] = explained_share(result.plan_of(result.phase_at(here)), result.matches[here],
+                                               std::span(lists.peaks).subspan(first, last - first));
     }
   });
   warn(result, vectors, origins);
+  if (options.strain) find_strain(result, lists, vectors.calibration, options);
   return result;
 }
 

@@ -113,6 +113,54 @@ TEST(OrientResult, ItsPageShowsColoursWithTheirMeaningAndGrains) {
   EXPECT_THAT(types, ::testing::ElementsAre("colours", "labels", "picture"));
 }
 
+// The right half is iron: it has a grain of its own, with iron's turns and colours, and no angle to its neighbours of
+// gold.
+TEST(OrientResult, EveryPhaseHasItsGrains) {
+  BraggVectors vectors = two_grains();
+  const std::vector<Reflection> iron_lines = list_reflections(iron(), 1.5);
+  BraggVectors both = vectors;
+  both.qx.clear();
+  both.qy.clear();
+  both.intensity.clear();
+  both.offsets = {0};
+  for (Index position = 0; position < vectors.positions(); ++position) {
+    const auto from = static_cast<std::size_t>(vectors.first(position)),
+               to = static_cast<std::size_t>(vectors.last(position));
+    const bool is_iron = position % 4 >= 2;
+    for (std::size_t i = from; i < (is_iron ? from + 1 : to); ++i) {
+      both.qx.push_back(vectors.qx[i]);
+      both.qy.push_back(vectors.qy[i]);
+      both.intensity.push_back(vectors.intensity[i]);
+    }
+    if (is_iron)
+      for (const KinematicSpot& spot : kinematic_pattern(iron_lines, grains[1], {.wavelength = 0.0250793})) {
+        both.qx.push_back(vectors.qx[from] + static_cast<float>(spot.x / q_pixel));
+        both.qy.push_back(vectors.qy[from] + static_cast<float>(spot.y / q_pixel));
+        both.intensity.push_back(static_cast<float>(spot.intensity));
+      }
+    both.offsets.push_back(both.qx.size());
+  }
+  const OrientResult result = make_orient(both, std::vector{gold(), iron()}, {}, sonde::testing::plenty());
+  ASSERT_TRUE(result.phases);
+  EXPECT_THAT(result.phases->phase, ::testing::ElementsAre(0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1));
+  EXPECT_EQ(result.phases->undecided(), 0);
+  EXPECT_THAT(result.grains.grain, ::testing::ElementsAre(1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2));
+  EXPECT_EQ(result.grains.grains.at(1).crystal, 1U);
+  const OrientationMatch& match = result.matches[2].matches[0];
+  double error = misorientation(match.orientation, grains[1], result.plan_of(1).proper());
+  if (match.other) error = std::min(error, misorientation(*match.other, grains[1], result.plan_of(1).proper()));
+  EXPECT_LT(error, 0.1 * std::numbers::pi / 180);
+  EXPECT_LT(result.grains.boundary[1], 0.1);  // to its neighbour of gold only
+  const Contents contents = result.contents("");
+  EXPECT_EQ(contents.find("orientation/phase_score")->values.shape(), (Shape{3, 4, 2}));
+  EXPECT_EQ((contents.find("grains/phase")->values.view<std::int32_t, 1>()(1)), 1);
+  EXPECT_THAT(result.ang(), HasSubstr("# Phase 2\n"));
+  EXPECT_THAT(result.lines(), ::testing::Contains(HasSubstr("50.0 %, not decided 0.0 %")));
+  EXPECT_EQ(error_of(ErrorKind::usage,
+                     [&] { (void)make_orient(both, std::vector(9, gold()), {}, sonde::testing::plenty()); }),
+            "error: 9 crystals; expected 1 to 8\nhint: repeat --crystal for each of them");
+}
+
 // Of disks a tenth of a pixel off the errors are as large as their standard errors say: within a factor of two for 12
 // positions of which each is known to a third.
 TEST(OrientResult, StatesStandardErrorsOfRefinedOrientations) {

@@ -21,6 +21,7 @@ void check(const GrainScan& scan) {
     if (!fine) throw Error(ErrorKind::bad_input, message);
   };
   require(!scan.orientations.empty(), "0 grains; expected 1 or more");
+  require(!scan.crystals.empty(), "0 crystals; expected 1 or more");
   require(scan.q_pixel > 0 && std::isfinite(scan.q_pixel),
           fmt::format("q pixel {} 1/A; expected a size above 0", scan.q_pixel));
   require(scan.diffracted >= 0 && scan.diffracted <= 1,
@@ -51,7 +52,9 @@ GrainPatterns::GrainPatterns(const Optics& optics, GrainScan scan)
     const double down = random.uniform(), across = random.uniform();
     points_.push_back(
         {down * static_cast<double>(scan_.scan_rows) - 0.5, across * static_cast<double>(scan_.scan_cols) - 0.5});
-    const std::vector<KinematicSpot> spots = kinematic_pattern(scan_.reflections, orientation, scan_.beam);
+    const std::vector<KinematicSpot> spots =
+        kinematic_pattern(scan_.crystals[static_cast<std::size_t>(phase(static_cast<Index>(points_.size()) - 1))],
+                          orientation, scan_.beam);
     double sum = 0;
     for (const KinematicSpot& spot : spots) sum += spot.intensity;
     const double counts = optics_.dose * (1 - scan_.background), away = sum > 0 ? scan_.diffracted : 0;

@@ -11,10 +11,11 @@
 
 namespace sonde::stem {
 
-/// Grains of a crystal that diffract into disks.
+/// Grains of crystals that diffract into disks.
 struct GrainScan {
   Index scan_rows = 1, scan_cols = 1;
-  std::vector<Reflection> reflections{};
+  std::vector<std::vector<Reflection>>
+      crystals{};  ///< reflections of each; grain i is of crystal i modulo their number
   KinematicBeam beam{};
   std::vector<Orientation> orientations{};  ///< one for each grain, along the axes of the detector
   double q_pixel = 0;                       ///< 1/A
@@ -32,12 +33,13 @@ struct GrainScan {
 /// spots has all in the direct disk. Thread-safe.
 class GrainPatterns {
  public:
-  /// Throws Error(bad_input) without grains and for numbers out of range.
+  /// Throws Error(bad_input) without grains or crystals and for numbers out of range.
   GrainPatterns(const Optics& optics, GrainScan scan);
 
   /// About 0.4 ms for 15 disks on 192 x 192 pixels.
   void rates(Index scan_row, Index scan_col, const Beam& beam, std::span<double> rate) const;
   [[nodiscard]] Index grains() const { return static_cast<Index>(scan_.orientations.size()); }
+  [[nodiscard]] Index phase(Index grain) const { return grain % static_cast<Index>(scan_.crystals.size()); }
   [[nodiscard]] Index grain_at(Index scan_row, Index scan_col) const;
   [[nodiscard]] const Orientation& orientation(Index grain) const {
     return scan_.orientations[static_cast<std::size_t>(grain)];

@@ -45,7 +45,7 @@ GrainScan two_orientations() {
   GrainScan scan;
   scan.scan_rows = 7;
   scan.scan_cols = 12;
-  scan.reflections = list_reflections(gold(), 0.8);
+  scan.crystals = {list_reflections(gold(), 0.8)};
   scan.beam.wavelength = wavelength;
   scan.orientations = {orientation_of({0, 0, 0}), orientation_of({std::numbers::pi / 8, 0, 0})};
   scan.q_pixel = 0.035;
@@ -180,7 +180,7 @@ class SimulatedGrains : public ::testing::Test {
     options_.scan_shape = "3,5";
     options_.detector_shape = "72,80";
     options_.sample = Sample::crystal;
-    options_.crystal = folder_.file("gold.cif");
+    options_.crystal = {folder_.file("gold.cif")};
     options_.grains = 3;
   }
   sonde::testing::TemporaryFolder folder_;
@@ -204,6 +204,27 @@ TEST_F(SimulatedGrains, TheTruthHoldsGrainsAndOrientations) {
   EXPECT_NEAR(matrix(1, 2, 2), std::sqrt(0.5), 1e-15);
 }
 
+// Grains take the crystals in turn; the nearest reflection of both, 111 of gold, decides the radius.
+TEST_F(SimulatedGrains, TheTruthHoldsTheCrystalOfEveryGrain) {
+  std::ofstream(folder_.file("iron.cif"))
+      << cell_text("2.8665", "2.8665", "2.8665") << group_text("I m -3 m") << sites_text("Fe1 Fe 0 0 0");
+  const double radius = disk_radius_of(options_), length = camera_length_of(options_);
+  options_.crystal = {folder_.file("iron.cif"), folder_.file("gold.cif")};
+  EXPECT_EQ(disk_radius_of(options_), radius);
+  EXPECT_EQ(camera_length_of(options_), length);
+  simulate(options_);
+  const Hdf5File file = Hdf5File::open(folder_.file("scan_truth.h5"));
+  const Array phase = file.dataset("/phase").read(), grain = file.dataset("/grain").read();
+  ASSERT_EQ(phase.shape(), (Shape{3, 5}));
+  for (Index at = 0; at < 15; ++at)
+    EXPECT_EQ((phase.view<std::uint8_t, 2>()(at / 5, at % 5)), (grain.view<std::uint32_t, 2>()(at / 5, at % 5)) % 2);
+  EXPECT_EQ(read_truth(folder_.file("scan_truth.h5")).crystal, options_.crystal);
+  // Grain 1 is of gold: its disks are at the lengths of gold's reflections.
+  const GrainPatterns patterns = grain_patterns_of(options_);
+  EXPECT_EQ(patterns.phase(1), 1);
+  EXPECT_EQ(patterns.phase(2), 0);
+}
+
 // As of the file that is written: 1e-4 m over the camera length is an angle, over the wavelength a reciprocal length.
 TEST_F(SimulatedGrains, TheSizeOfAPixelIsThatOfTheFile) {
   EXPECT_NEAR(grain_patterns_of(options_).q_pixel(), 1e-4 / camera_length_of(options_) / wavelength, 1e-7);
@@ -222,7 +243,7 @@ TEST_F(SimulatedGrains, WhatIsMissingIsNamed) {
   options_.euler = "1,2";
   EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)model_of(options_); }),
             "error: euler \"1,2\"; expected three angles for each grain, PHI1,PHI,PHI2;...");
-  options_.crystal = "";
+  options_.crystal = {};
   EXPECT_EQ(error_of(ErrorKind::usage, [&] { (void)model_of(options_); }),
             "error: no crystal was given\nhint: give --crystal FILE.cif");
 }

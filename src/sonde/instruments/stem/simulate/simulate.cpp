@@ -117,17 +117,23 @@ void write_lattice(Hdf5Writer& file, const SimulateOptions& options, const Model
 void write_grains(Hdf5Writer& file, const SimulateOptions& options, const Model& model) {
   const GrainPatterns patterns = grain_patterns_of(options);
   Array grain(Device::cpu(), {model.scan_rows(), model.scan_cols()}, DType::u32);
+  Array phase(Device::cpu(), {model.scan_rows(), model.scan_cols()}, DType::u8);
   Array orientation(Device::cpu(), {patterns.grains(), 3, 3}, DType::f64);
   const auto grains = grain.view<std::uint32_t, 2>();
+  const auto phases = phase.view<std::uint8_t, 2>();
   const auto matrices = orientation.view<double, 3>();
   for (Index row = 0; row < model.scan_rows(); ++row)
-    for (Index col = 0; col < model.scan_cols(); ++col)
-      grains(row, col) = static_cast<std::uint32_t>(patterns.grain_at(row, col));
+    for (Index col = 0; col < model.scan_cols(); ++col) {
+      const Index here = patterns.grain_at(row, col);
+      grains(row, col) = static_cast<std::uint32_t>(here);
+      phases(row, col) = static_cast<std::uint8_t>(patterns.phase(here));
+    }
   for (Index i = 0; i < patterns.grains(); ++i)
     for (Index row = 0; row < 3; ++row)
       for (Index col = 0; col < 3; ++col)
         matrices(i, row, col) = patterns.orientation(i)[static_cast<std::size_t>(row)][static_cast<std::size_t>(col)];
   file.array("/grain", grain);
+  file.array("/phase", phase);
   file.array("/orientation", orientation);
   file.value("/q_pixel", patterns.q_pixel());
 }

@@ -54,7 +54,7 @@ struct SimulateOptions {
   double lattice_turn = 1;
   Index orders = 2;
   double excitation = 0.8;
-  std::string crystal;  ///< CIF file
+  std::vector<std::string> crystal;  ///< CIF files; grains take them in turn
   Index grains = 8;
   std::optional<std::string> euler;
   double k_max = 1.5;
@@ -135,9 +135,10 @@ struct Simulated {
 /// deflection), and `good`, the pixels that count; of sample `phase` also the `phase` at every position and the
 /// `seen_phase`, averaged over the probe, in rad; of sample `disks` the lattice vectors `g1_x`, `g1_y`, `g2_x`, `g2_y`
 /// in px of the detector, the strain `e_xx`, `e_yy`, `e_xy` and the turn `theta` in rad along the axes of the scan; of
-/// sample `crystal` the `grain` at every position and of every grain the `orientation` (grains, 3, 3; see Orientation),
-/// and `q_pixel` in 1/A; of sample `counting` the electrons of every position, [offsets[p], offsets[p + 1]) of
-/// `events/y`, `events/x` in px and `events/deposit` in counts, and the `dark` and `gain` image, which are written as
+/// sample `crystal` the `grain` at every position, its `phase` (the number of its crystal, from 0) and of every grain
+/// the `orientation` (grains, 3, 3; see Orientation), and `q_pixel` in 1/A; of sample `counting` the electrons of every
+/// position, [offsets[p], offsets[p + 1]) of `events/y`, `events/x` in px and `events/deposit` in counts, and the
+/// `dark` and `gain` image, which are written as
 /// "<base>_dark.npy" and "<base>_gain.npy", too. Nothing has its name before all of it is complete. Reports progress,
 /// answers interrupts. Holds what plan_simulation() predicts. Throws Error(usage), Error(bad_input), Error(io), and
 /// Error(budget) before any work.

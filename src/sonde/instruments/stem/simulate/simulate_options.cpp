@@ -168,10 +168,26 @@ constexpr double usual_radius = 16, usual_length = 0.115;
 constexpr double radius_per_spacing = 0.3;  // disks of neighbours that are nearer in projection still do not touch
 constexpr double margin = 3;                // px: half a pixel of the centre, and the soft edge
 
-std::vector<Reflection> reflections_of(const SimulateOptions& options) {
+constexpr std::size_t most_crystals = 8;
+
+/// Of each crystal.
+std::vector<std::vector<Reflection>> reflections_of(const SimulateOptions& options) {
   if (options.crystal.empty())
     throw Error(ErrorKind::usage, "no crystal was given").hint("give " + setting("crystal", "FILE.cif"));
-  return list_reflections(read_crystal(options.crystal), options.k_max);
+  if (options.crystal.size() > most_crystals)
+    throw Error(ErrorKind::usage, fmt::format("{} crystals; expected 1 to {}", options.crystal.size(), most_crystals));
+  std::vector<std::vector<Reflection>> reflections;
+  for (const std::string& file : options.crystal)
+    reflections.push_back(list_reflections(read_crystal(file), options.k_max));
+  return reflections;
+}
+
+/// 1/A: of the reflection nearest the direct beam.
+double shortest_reflection(const SimulateOptions& options) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const std::vector<Reflection>& crystal : reflections_of(options))
+    shortest = std::min(shortest, crystal.front().length);
+  return shortest;
 }
 
 /// 1/A: that of camera length and voltage.
@@ -225,7 +241,7 @@ void SimulateOptions::describe(Fields& fields) {
        {"events", Sample::events}},
       {.help = "what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills "
                "of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts "
-               "into disks; grains of a crystal from a file, with kinematic patterns; counting: nothing, electrons "
+               "into disks; grains of crystals from files, with kinematic patterns; counting: nothing, electrons "
                "are spread evenly over a detector that integrates their charge; events: the nanoparticles, as the raw "
                "data of a Timepix3 detector"});
   fields.add("dose", dose,
@@ -284,7 +300,9 @@ void SimulateOptions::describe(Fields& fields) {
   fields.add(
       "excitation", excitation,
       {.help = "of disks: how far intensities vary about their mean from pattern to pattern", .min = 0, .max = 1});
-  fields.add("crystal", crystal, {.help = "of crystal: the structure", .metavar = "FILE.cif"});
+  fields.add(
+      "crystal", crystal,
+      {.help = "of crystal: the structure; repeat for several, which the grains have in turn", .metavar = "FILE.cif"});
   fields.add("grains", grains,
              {.help = "of crystal: grains, about points that the seed decides, with orientations that it decides",
               .min = 1,
@@ -344,7 +362,7 @@ void SimulateOptions::describe(Fields& fields) {
 double disk_radius_of(const SimulateOptions& options) {
   if (options.disk_radius) return *options.disk_radius;
   if (options.sample != Sample::crystal) return usual_radius;
-  return radius_per_spacing * reflections_of(options).front().length / q_pixel_of(options);
+  return radius_per_spacing * shortest_reflection(options) / q_pixel_of(options);
 }
 
 double camera_length_of(const SimulateOptions& options) {
@@ -352,9 +370,8 @@ double camera_length_of(const SimulateOptions& options) {
   if (options.sample != Sample::crystal) return usual_length;
   const auto [rows, cols] = shape_of(options.detector_shape, "detector shape", most_pixels);
   const double reach = std::max(1.0, static_cast<double>(std::min(rows, cols)) / 2 - margin);
-  const double farthest = options.disk_radius
-                              ? options.k_max * reach / std::max(1.0, reach - *options.disk_radius)
-                              : options.k_max + radius_per_spacing * reflections_of(options).front().length;
+  const double farthest = options.disk_radius ? options.k_max * reach / std::max(1.0, reach - *options.disk_radius)
+                                              : options.k_max + radius_per_spacing * shortest_reflection(options);
   return detector_pixel_m * reach / farthest / electron_wavelength(options.voltage);
 }
 
@@ -430,7 +447,7 @@ DiskPatterns disk_patterns_of(const SimulateOptions& options) {
 GrainPatterns grain_patterns_of(const SimulateOptions& options) {
   GrainScan scan;
   std::tie(scan.scan_rows, scan.scan_cols) = shape_of(options.scan_shape, "scan shape", most_positions);
-  scan.reflections = reflections_of(options);
+  scan.crystals = reflections_of(options);
   scan.beam = {.wavelength = electron_wavelength(options.voltage),
                .sigma_excitation_error = options.sigma_excitation_error};
   scan.orientations = orientations_of(options);

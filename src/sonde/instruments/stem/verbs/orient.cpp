@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <vector>
 
 #include "sonde/engine/base/error.h"
 #include "sonde/engine/base/log.h"
@@ -45,14 +46,17 @@ void check_outputs(const OrientCommandOptions& options, Run& run) {
 
 void run_orient(const OrientCommandOptions& options, Run& run) {
   check_outputs(options, run);
-  run.require_room_for(options.orient.crystal);
-  const Crystal crystal = read_crystal(options.orient.crystal);
+  std::vector<Crystal> crystals;
+  for (const std::string& file : options.orient.crystal) {
+    run.require_room_for(file);
+    crystals.push_back(read_crystal(file));
+  }
   if (run.dry_run() && is_scan(options.input, run)) return plan_scan_disks(options.input, options.calibration, run);
   const BraggVectors vectors =
       disks_of(options.input, options.calibration, std::array{options.output, options.png, options.ang}, run);
   if (run.dry_run()) return;
   auto phase = run.report().phase("orientations");
-  const OrientResult result = make_orient(vectors, crystal, options.orient, run.host_budget());
+  const OrientResult result = make_orient(vectors, crystals, options.orient, run.host_budget());
   phase.end();
   run.results()["orient"] = result.to_value();
   if (!result.grains.empty()) run.results()["grains"] = result.grain_table();
@@ -92,15 +96,19 @@ Verb orient_verb() {
           "the crystal (x along a, z along c*).\n\n"
           "Where all disks are of one plane of the crystal, half a turn about the axis across it gives the same "
           "pattern with the opposite tilt: such positions are marked, with both orientations. Positions that touch "
-          "with "
-          "nearly one orientation form grains, with a mean orientation, spread and size; of two orientations that is "
-          "kept which the grain has.",
+          "with nearly one orientation form grains, with a mean orientation, spread and size; of two orientations that "
+          "is kept which the grain has.\n\n"
+          "Of several crystals each position has the one whose kinematic pattern shares most of the strength of the "
+          "disks; peaks without a spot and spots without a peak both count against a crystal, so that one with many "
+          "reflections is not preferred. Where two are equal within the phase margin the position is not decided.",
       .examples = {{"sonde stem orient film_master.h5 --crystal Au.cif -o orientation.h5",
                     "Of a scan: disks, and the size of a detector pixel where the file lacks it, are found first"},
                    {"sonde stem orient bragg.h5 --crystal Au.cif -o orientation.h5 --png orientation.png",
                     "Orientations of gold, and a map of the beam's direction"},
                    {"sonde stem orient bragg.h5 --crystal Au.cif --voltage 200 --q-pixel 0.0182 --ang gold.ang",
                     "With a calibration that the file lacks, for programs that read .ang"},
+                   {"sonde stem orient bragg.h5 --crystal Au.cif --crystal Fe.cif -o phases.h5 --png phases.png",
+                    "Which of two crystals each position is, with its orientation"},
                    {"sonde stem orient bragg.h5 --crystal Au.cif --matches 2 -o orientation.h5",
                     "Two crystals on top of each other"}},
       .plans = true,

@@ -58,7 +58,8 @@ void run_simulate(const SimulateOptions& options, Run& run) {
   if (options.sample == Sample::events) return run_events_simulation(options, run);
   require_place(options.output);
   (void)truth_path(options.output);
-  if (options.sample == Sample::crystal && !options.crystal.empty()) run.require_room_for(options.crystal);
+  if (options.sample == Sample::crystal)
+    for (const std::string& file : options.crystal) run.require_room_for(file);
   if (run.dry_run()) return show_plan(options, run);
   auto phase = run.report().phase("simulate");
   const Simulated made = simulate(options, run.host_budget());
