@@ -1534,18 +1534,20 @@ def crystal(input: Text, *, output: Text | None = None, plot: Text | None = None
 
 @checked
 def orient(input: Text, *, output: Text | None = None, png: Text | None = None, ang: Text | None = None,
-           calibration: Text | None = None, crystal: Text | None = None, voltage: SupportsFloat | None = None,
-           q_pixel: SupportsFloat | None = None, origin: Literal["auto", "nearest", "brightest"] | None = None,
+           calibration: Text | None = None, crystal: Text | None = None, phase_margin: SupportsFloat | None = None,
+           voltage: SupportsFloat | None = None, q_pixel: SupportsFloat | None = None,
+           origin: Literal["auto", "nearest", "brightest"] | None = None,
            origin_fit: Literal["none", "mean", "plane", "parabola"] | None = None, skip_calibration: Text | None = None,
            k_max: SupportsFloat | None = None, angle_step_zone_axis: SupportsFloat | None = None,
            angle_step_in_plane: SupportsFloat | None = None, sigma_excitation_error: SupportsFloat | None = None,
-           corr_kernel_size: SupportsFloat | None = None, tol_distance: SupportsFloat | None = None,
-           power_radial: SupportsFloat | None = None, power_intensity: SupportsFloat | None = None,
-           matches: SupportsIndex | None = None, min_number_peaks: SupportsIndex | None = None, refine: bool | None = None,
-           grain_angle: SupportsFloat | None = None, grain_size: SupportsIndex | None = None, live: SupportsIndex | None = None,
-           device: Text | None = None, memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None,
-           report: Text | None = None, config: Text | None = None, dry_run: bool | None = None, copy: bool = False,
-           progress: Progress | None = None) -> Result:
+           precession: SupportsFloat | None = None, corr_kernel_size: SupportsFloat | None = None,
+           tol_distance: SupportsFloat | None = None, power_radial: SupportsFloat | None = None,
+           power_intensity: SupportsFloat | None = None, matches: SupportsIndex | None = None,
+           min_number_peaks: SupportsIndex | None = None, refine: bool | None = None, grain_angle: SupportsFloat | None = None,
+           grain_size: SupportsIndex | None = None, strain: bool | None = None, rotation: SupportsFloat | None = None,
+           transpose: Text | None = None, live: SupportsIndex | None = None, device: Text | None = None,
+           memory: SupportsIndex | str | None = None, threads: SupportsIndex | None = None, report: Text | None = None,
+           config: Text | None = None, dry_run: bool | None = None, copy: bool = False, progress: Progress | None = None) -> Result:
     """Find the orientation of a crystal at every scan position.
 
     What ``sonde stem orient`` does.
@@ -1559,6 +1561,10 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
     tilt: such positions are marked, with both orientations. Positions that touch with nearly one orientation form grains, with a
     mean orientation, spread and size; of two orientations that is kept which the grain has.
 
+    Of several crystals each position has the one whose kinematic pattern shares most of the strength of the disks; peaks without
+    a spot and spots without a peak both count against a crystal, so that one with many reflections is not preferred. Where two
+    are equal within the phase margin the position is not decided.
+
     Parameters
     ----------
     input : str, default ''
@@ -1571,8 +1577,10 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
         write Euler angles for other programs
     calibration : str (FILE), default ''
         use the pixel size, ellipse, rotation and origins of this file in place of those of the input: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
-    crystal : str (FILE.cif), default ''
-        the crystal structure
+    crystal : list of str, default []
+        the crystal structure; repeat for several, of which the one that explains a position best is its phase
+    phase_margin : float in %, default 1.0
+        of several crystals: a position where the second best explains the disks nearly as well, to this, is not decided (at least 0, at most 50)
     voltage : float in kV, default unset
         accelerating voltage; else that of the input (at least 1, at most 3000)
     q_pixel : float in 1/A, default unset
@@ -1582,7 +1590,7 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
     origin_fit : {'none', 'mean', 'plane', 'parabola'}, default 'plane'
         surface over the scan through the direct disks; none: each by itself
     skip_calibration : str (STEP,...), default ''
-        steps of the calibration in the file that are not applied: origin, ellipse, pixel
+        steps of the calibration in the file that are not applied: origin, ellipse, pixel, transpose, rotation
     k_max : float in 1/A, default 1.5
         largest 1/d (at least 0.01, at most 20)
     angle_step_zone_axis : float in degrees, default 2.0
@@ -1591,6 +1599,8 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
         between turns about the beam (at least 0.2, at most 20)
     sigma_excitation_error : float in 1/A, default 0.02
         standard deviation of the distance from Ewald's sphere at which a reflection is excited (at least 0.0001, at most 1)
+    precession : float in degrees, default 0.0
+        half-angle of the cone of a precessing beam (at least 0, at most 10)
     corr_kernel_size : float in 1/A, default 0.08
         distance at which a peak still matches a reflection (at least 0.001, at most 1)
     tol_distance : float in 1/A, default 0.01
@@ -1609,6 +1619,12 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
         positions that touch are of one grain where their orientations differ by less; 0: no grains (at least 0, at most 60)
     grain_size : int, default 3
         positions of the smallest grain (at least 1, at most 1e+06)
+    strain : bool, default False
+        strain of the crystal against its cell, from where the disks are beside those of the orientation
+    rotation : float in degrees, default unset
+        from the axes of the detector to those of the scan, clockwise on a screen; unset: that of the file, and without one the axes are those of the detector (at least -360, at most 360)
+    transpose : str (auto|0|1), default 'auto'
+        rows and columns of the detector are exchanged before that; auto: as the file says, else not
     live : int, default unset
         show the work in the browser while it runs, on this port of this machine; 0 takes a free one. It can be paused there between two steps, and stopped (at least 0, at most 65535)
     device : str (auto|cpu|cuda|cuda:N), default 'auto'
@@ -1626,13 +1642,15 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem orient", input, output=output, png=png, ang=ang, calibration=calibration, crystal=crystal, voltage=voltage,
-                q_pixel=q_pixel, origin=origin, origin_fit=origin_fit, skip_calibration=skip_calibration, k_max=k_max,
-                angle_step_zone_axis=angle_step_zone_axis, angle_step_in_plane=angle_step_in_plane,
-                sigma_excitation_error=sigma_excitation_error, corr_kernel_size=corr_kernel_size, tol_distance=tol_distance,
-                power_radial=power_radial, power_intensity=power_intensity, matches=matches, min_number_peaks=min_number_peaks,
-                refine=refine, grain_angle=grain_angle, grain_size=grain_size, live=live, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
+    return _run("stem orient", input, output=output, png=png, ang=ang, calibration=calibration, crystal=crystal,
+                phase_margin=phase_margin, voltage=voltage, q_pixel=q_pixel, origin=origin, origin_fit=origin_fit,
+                skip_calibration=skip_calibration, k_max=k_max, angle_step_zone_axis=angle_step_zone_axis,
+                angle_step_in_plane=angle_step_in_plane, sigma_excitation_error=sigma_excitation_error, precession=precession,
+                corr_kernel_size=corr_kernel_size, tol_distance=tol_distance, power_radial=power_radial,
+                power_intensity=power_intensity, matches=matches, min_number_peaks=min_number_peaks, refine=refine,
+                grain_angle=grain_angle, grain_size=grain_size, strain=strain, rotation=rotation, transpose=transpose, live=live,
+                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, copy=copy,
+                progress=progress)
 
 
 @checked
@@ -1998,7 +2016,7 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
     detector_shape : str (ROWS,COLS), default '192,192'
         detector pixels
     sample : {'particles', 'vacuum', 'phase', 'disks', 'crystal', 'counting', 'events'}, default 'particles'
-        what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts into disks; grains of a crystal from a file, with kinematic patterns; counting: nothing, electrons are spread evenly over a detector that integrates their charge; events: the nanoparticles, as the raw data of a Timepix3 detector
+        what the beam passes: nanoparticles on a film; nothing, with nine beam shifts in turn; hills of the phase, whose patterns are computed by wave optics; a strained crystal that diffracts into disks; grains of crystals from files, with kinematic patterns; counting: nothing, electrons are spread evenly over a detector that integrates their charge; events: the nanoparticles, as the raw data of a Timepix3 detector
     dose : float in counts, default 1.0
         mean counts of a detector pixel in one frame (at least 1e-06, at most 1e+06)
     centre : str (ROW,COL) in px, default unset
@@ -2037,8 +2055,8 @@ def simulate(output: Text | None = None, *, scan_shape: Text | None = None, dete
         of disks: orders on either side of the direct disk (at least 0, at most 20)
     excitation : float, default 0.8
         of disks: how far intensities vary about their mean from pattern to pattern (at least 0, at most 1)
-    crystal : str (FILE.cif), default ''
-        of crystal: the structure
+    crystal : list of str, default []
+        of crystal: the structure; repeat for several, which the grains have in turn
     grains : int, default 8
         of crystal: grains, about points that the seed decides, with orientations that it decides (at least 1, at most 10000)
     euler : str (PHI1,PHI,PHI2;...) in degrees, default unset
