@@ -98,11 +98,14 @@ std::vector<std::string> StrainResult::lines() const {
   lattice += found
                  ? fmt::format("; {:.0f} % of the intensity of {} maxima is on it", 100 * found->indexed, found->maxima)
                  : std::string(" (given)");
+  if (by_cepstrum)
+    lattice = "lattice   " + vectors_text(basis) +
+              (found ? fmt::format("; of {} maxima of the mean cepstrum", found->maxima) : std::string(" (given)"));
   lines.push_back(std::move(lattice));
   const std::string without = reasons_text(*this);
   std::string place = fmt::format("positions {} of {} with a lattice", fitted(), positions());
   if (!without.empty()) place += " (" + without + ")";
-  lines.push_back(place + fmt::format(", residual {:.3f} px", residual) +
+  lines.push_back(place + (by_cepstrum ? std::string() : fmt::format(", residual {:.3f} px", residual)) +
                   (over_sigma > 0 ? fmt::format(", {:.2f} of the disks' own sigma", over_sigma) : ""));
   lines.push_back(reference_given
                       ? "reference " + vectors_text(reference) + " (given)"
@@ -130,6 +133,7 @@ Value StrainResult::to_value() const {
   }
   value["origin"]["rms_px"] = origin.rms;
   value["origin"]["left_out"] = origin.dropped;
+  value["method"] = by_cepstrum ? "cepstrum" : "disks";
   value["frame"]["name"] = frame.name();
   value["frame"]["degrees"] = frame.rotation * 180 / std::numbers::pi;
   value["frame"]["transpose"] = frame.transpose;
@@ -143,14 +147,14 @@ Value StrainResult::to_value() const {
   value["basis"] = vectors_value(basis);
   if (found) {
     value["basis"]["maxima"] = found->maxima;
-    value["basis"]["indexed"] = found->indexed;
+    if (!by_cepstrum) value["basis"]["indexed"] = found->indexed;
   }
   value["max_peak_spacing"] = max_peak_spacing;
   value["reference"] = vectors_value(reference);
   value["reference"]["positions"] = reference_positions;
   value["reference"]["sigma"] = strain_value(reference_sigma);
   value["sigma"] = strain_value(median_sigma());
-  value["residual_px"] = residual;
+  if (!by_cepstrum) value["residual_px"] = residual;
   if (over_sigma > 0) value["residual_over_sigma"] = over_sigma;
   value["scatter_over_sigma"] = strain_value(scatter);
   return value;

@@ -145,11 +145,10 @@ void check_sanity(StrainResult& result) {
   std::vector<double> residuals, over_sigma;
   for (const LatticeFit& fit : result.fits) {
     if (fit.outcome != FitOutcome::fitted) continue;
-    residuals.push_back(fit.residual);
+    if (std::isfinite(fit.residual)) residuals.push_back(fit.residual);
     if (fit.over_sigma > 0) over_sigma.push_back(fit.over_sigma);
   }
-  if (residuals.empty()) return;
-  result.residual = median_of(std::move(residuals));
+  if (!residuals.empty()) result.residual = median_of(std::move(residuals));
   if (!over_sigma.empty()) result.over_sigma = median_of(std::move(over_sigma));
   for (double Strain::*part : {&Strain::xx, &Strain::yy, &Strain::xy, &Strain::theta})
     result.scatter.*part = scatter_of(result, part);
@@ -211,6 +210,12 @@ void compute_strain(StrainResult& result) {
   check_sanity(result);
 }
 
+void finish_strain(const StrainOptions& options, StrainResult& result) {
+  for (const LatticeFit& fit : result.fits) ++result.outcomes[static_cast<std::size_t>(fit.outcome)];
+  find_reference(options, result);
+  compute_strain(result);
+}
+
 StrainResult make_strain(BraggVectors vectors, const StrainOptions& options, Budget budget) {
   options.check();
   vectors.calibration =
@@ -244,9 +249,7 @@ StrainResult make_strain(BraggVectors vectors, const StrainOptions& options, Bud
     result.overlap = 2 * vectors.probe_radius / reduced(result.basis).shortest();
     fit_all(vectors, origins, options, result);
   }
-  for (const LatticeFit& fit : result.fits) ++result.outcomes[static_cast<std::size_t>(fit.outcome)];
-  find_reference(options, result);
-  compute_strain(result);
+  finish_strain(options, result);
   doubt_strain(vectors, options, result);
   return result;
 }

@@ -36,6 +36,7 @@ struct StrainResult {
   bool origin_stated = false;  ///< that of the file
   std::optional<Distortion> ellipse{};
   StrainFrame frame{};
+  bool by_cepstrum = false;  ///< lattices are those of cepstra, not of disks
   // Lattice of the scan
   std::optional<FoundBasis> found{};  ///< unset: given
   Basis basis{};                      ///< px, along the detector
@@ -91,6 +92,10 @@ struct MedianLattice {
 
 /// Strain, its errors and what shows how far to trust them, from fits, frame, measure and reference.
 void compute_strain(StrainResult& result);
+
+/// Outcomes, reference, strain and scatter of a result from its fits and frame, whatever the lattices were found with.
+/// Throws as make_strain does.
+void finish_strain(const StrainOptions& options, StrainResult& result);
 
 /// That the axes of the scan are not known, as far as they are not. `transpose`: as of StrainOptions.
 void doubt_frame(const StrainFrame& frame, const BraggCalibration& calibration, const std::string& transpose,

@@ -159,6 +159,18 @@ PeakSearch pair_of(const Basis& pattern_lattice, Index rows, Index cols) {
   return search;
 }
 
+std::optional<PeakSearch> find_peaks_of(const Dataset& dataset, const CepstrumOptions& options) {
+  const Shape shape = dataset.shape();
+  const PatternPower plan = PatternPower::prepare(shape[2], shape[3], PatternScale::logarithm, options.window);
+  std::vector<Index> some;
+  const Index sample = std::min(most_sampled, dataset.positions());
+  for (Index i = 0; i < sample; ++i) some.push_back(spread_sample(i, sample, dataset.positions()));
+  PatternSpectra first(plan);
+  Operation* const operation = &first;
+  visit_frames(dataset, "peaks of the mean cepstrum", std::span(&operation, 1), std::move(some));
+  return find_pair(first.mean, shape[2], shape[3]);
+}
+
 CepstrumResult make_cepstrum(const Dataset& dataset, const CepstrumOptions& options, Budget budget) {
   options.check();
   CepstrumResult result;
@@ -182,13 +194,7 @@ CepstrumResult make_cepstrum(const Dataset& dataset, const CepstrumOptions& opti
     if (const auto given = options.basis_asked()) {
       result.search = pair_of(*given, result.rows, result.cols);
     } else {
-      std::vector<Index> some;
-      const Index sample = std::min(most_sampled, dataset.positions());
-      for (Index i = 0; i < sample; ++i) some.push_back(spread_sample(i, sample, dataset.positions()));
-      PatternSpectra first(plan);
-      Operation* const operation = &first;
-      visit_frames(dataset, "peaks of the mean cepstrum", std::span(&operation, 1), std::move(some));
-      result.search = find_pair(first.mean, result.rows, result.cols);
+      result.search = find_peaks_of(dataset, options);
     }
   }
   PatternSpectra spectra =

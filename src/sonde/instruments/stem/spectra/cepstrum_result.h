@@ -29,6 +29,9 @@ struct PeakSearch {
 /// The same for the lattice of a pattern, px: the columns of G^-T.
 [[nodiscard]] PeakSearch pair_of(const Basis& pattern_lattice, Index rows, Index cols);
 
+/// find_pair of the mean cepstrum of some patterns of a scan.
+[[nodiscard]] std::optional<PeakSearch> find_peaks_of(const Dataset& dataset, const CepstrumOptions& options);
+
 /// Mean spectrum of a scan, and the lattice in the cepstrum of each position.
 struct CepstrumResult {
   SpectrumKind kind = SpectrumKind::cepstrum;

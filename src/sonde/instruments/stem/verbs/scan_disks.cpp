@@ -21,14 +21,20 @@ LoadOptions scan_options(const std::string& calibration) {
   return load;
 }
 
-FoundDisks disks_of_scan(const std::string& input, const LoadOptions& load, std::span<const std::string> outputs,
-                         Run& run) {
+Dataset loaded_scan(const std::string& input, const LoadOptions& load, std::span<const std::string> outputs,
+                    Run& run) {
   const LoadPreview preview = preview_input(input, load, run);
   for (const std::string& file : outputs)
     if (!file.empty()) require_not_input(file, preview.acquisition, load);
   Dataset dataset = load_input(input, load, run);
   say_result(run, dataset);
   report_load(run, dataset);
+  return dataset;
+}
+
+FoundDisks disks_of_scan(const std::string& input, const LoadOptions& load, std::span<const std::string> outputs,
+                         Run& run) {
+  Dataset dataset = loaded_scan(input, load, outputs, run);
   auto phase = run.report().phase("Bragg disks");
   BraggResult bragg = make_bragg(dataset, find_probe(dataset, {}), {}, run.host_budget());
   phase.end();
@@ -71,6 +77,15 @@ void describe_calibration(std::string& calibration, Fields& fields) {
       {.help = "use the pixel size, ellipse, rotation and origins of this file in place of those of the input: a "
                "result of sonde stem calibrate, com or phase, or a scan that states them (EMD)",
        .metavar = "FILE"});
+}
+
+std::optional<Dataset> patterns_of(const std::string& input, const std::string& calibration,
+                                   std::span<const std::string> outputs, Run& run) {
+  if (!run.dry_run()) return loaded_scan(input, scan_options(calibration), outputs, run);
+  const LoadPreview preview = preview_input(input, scan_options(calibration), run);
+  run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
+  run.show_memory(preview.estimate.memory(), run.budget());
+  return std::nullopt;
 }
 
 void plan_scan_disks(const std::string& input, const std::string& calibration, Run& run) {

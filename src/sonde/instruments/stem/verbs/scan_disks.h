@@ -32,6 +32,10 @@ struct FoundDisks {
 [[nodiscard]] FoundDisks found_disks_of(const std::string& input, const std::string& calibration,
                                         std::span<const std::string> outputs, Run& run);
 
+/// The patterns of a scan, loaded as for its disks, which is reported; nothing on a dry run, which reports the plan.
+[[nodiscard]] std::optional<Dataset> patterns_of(const std::string& input, const std::string& calibration,
+                                                 std::span<const std::string> outputs, Run& run);
+
 /// The Bragg disks of an input: of a file of them, or found in a scan with the defaults of `sonde stem bragg`, which
 /// are reported; with the steps of the file `calibration`, if there is one. Throws Error(usage) for an output that is a
 /// part of the scan, and what reading and finding throw.

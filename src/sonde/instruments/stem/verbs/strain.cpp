@@ -15,6 +15,7 @@
 #include "sonde/instruments/stem/dose/strain_sensitivity.h"
 #include "sonde/instruments/stem/lattice/strain_picture.h"
 #include "sonde/instruments/stem/lattice/strain_result.h"
+#include "sonde/instruments/stem/spectra/cepstral_strain.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/scan_disks.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
@@ -22,11 +23,15 @@
 namespace sonde::stem {
 namespace {
 
+/// What the lattice of a pattern is found with.
+enum class StrainMethod { disks, cepstrum };
+
 constexpr Index usual_sensitivity = 16;  // patterns: a few milliseconds
 
 struct StrainCommandOptions {
   std::string input;
   std::string output, calibration, plot;
+  StrainMethod method = StrainMethod::disks;
   std::optional<Index> sensitivity;
   StrainOptions strain;
   void describe(Fields& fields) {
@@ -36,6 +41,9 @@ struct StrainCommandOptions {
                {.help = "write strain and lattice to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
     fields.add("plot", plot, {.help = "draw the maps of strain into this picture", .metavar = "FILE.png"});
     describe_calibration(calibration, fields);
+    fields.choice("method", method, {{"disks", StrainMethod::disks}, {"cepstrum", StrainMethod::cepstrum}},
+                  {.help = "disks: a fit to the Bragg disks of each pattern; cepstrum: peaks of its power cepstrum, a "
+                           "check that needs the scan, but no disks"});
     strain.describe(fields);
     fields.add(
         "sensitivity", sensitivity,
@@ -58,6 +66,8 @@ void check(const StrainCommandOptions& options, Run& run) {
     throw Error(ErrorKind::usage,
                 fmt::format("{}: {} has disks and no patterns; expected a scan", setting("sensitivity"), options.input))
         .hint("give the scan in place of its disks, or leave out " + setting("sensitivity"));
+  if (options.sensitivity.value_or(0) > 0 && options.method != StrainMethod::disks)
+    throw Error(ErrorKind::usage, setting("sensitivity") + " is of disks; expected " + setting("method", "disks"));
 }
 
 /// Says what strain depends on, where there are patterns to find it again.
@@ -75,19 +85,45 @@ std::optional<StrainSensitivity> report_sensitivity(const FoundDisks& found, con
   return made;
 }
 
+/// Strain, and the disks that it is of: none where it is of cepstra.
+struct FoundStrain {
+  StrainResult result;
+  std::optional<FoundDisks> disks;
+};
+
+/// By the asked for method. Nothing on a dry run.
+std::optional<FoundStrain> strain_of_input(const StrainCommandOptions& options, Run& run) {
+  const std::array outputs{options.output, options.plot};
+  const bool scan = is_scan(options.input, run);
+  if (options.method == StrainMethod::cepstrum) {
+    if (!scan)
+      throw Error(ErrorKind::usage, options.input + ": a file of Bragg disks has no patterns, which a cepstrum is of")
+          .hint("give the scan, or " + setting("method", "disks"));
+    const std::optional<Dataset> dataset = patterns_of(options.input, options.calibration, outputs, run);
+    if (!dataset) return std::nullopt;
+    auto phase = run.report().phase("strain");
+    return FoundStrain{make_cepstral_strain(*dataset, options.strain, run.host_budget()), std::nullopt};
+  }
+  if (run.dry_run() && scan) {
+    plan_scan_disks(options.input, options.calibration, run);
+    return std::nullopt;
+  }
+  FoundDisks disks = found_disks_of(options.input, options.calibration, outputs, run);
+  if (run.dry_run()) return std::nullopt;
+  auto phase = run.report().phase("strain");
+  StrainResult result = make_strain(disks.vectors, options.strain, run.host_budget());
+  return FoundStrain{std::move(result), std::move(disks)};
+}
+
 void run_strain(const StrainCommandOptions& options, Run& run) {
   check(options, run);
-  if (run.dry_run() && is_scan(options.input, run)) return plan_scan_disks(options.input, options.calibration, run);
-  const FoundDisks found =
-      found_disks_of(options.input, options.calibration, std::array{options.output, options.plot}, run);
-  if (run.dry_run()) return;
-  auto phase = run.report().phase("strain");
-  const StrainResult result = make_strain(found.vectors, options.strain, run.host_budget());
-  phase.end();
+  const std::optional<FoundStrain> found = strain_of_input(options, run);
+  if (!found) return;
+  const StrainResult& result = found->result;
   run.results()["strain"] = result.to_value();
   for (const std::string& line : result.lines()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
-  const auto sensitivity = report_sensitivity(found, result, options, run);
+  const auto sensitivity = found->disks ? report_sensitivity(*found->disks, result, options, run) : std::nullopt;
   const std::string command = command_of("stem strain", options, run, {"output", "plot"});
   Contents contents = result.contents(command);
   if (sensitivity) contents.attribute("strain/sensitivity", to_json(sensitivity->to_value(), -1));
@@ -114,7 +150,10 @@ Verb strain_verb() {
           "its disks. With the reference lattice, the median of the scan unless another is given, it is the "
           "deformation of the crystal: strain e_xx, e_yy, e_xy, positive for tension, and theta, which turns the "
           "columns (x) towards the rows (y). Both are exact for large deformations. The scatter of the disks about "
-          "each lattice gives the standard error of every value.\n\n"
+          "each lattice gives the standard error of every value. The power cepstrum of each pattern gives the same "
+          "maps (" +
+          setting("method", "cepstrum") +
+          "), with other mistakes: a check.\n\n"
           "Axes are those of the scan where the rotation of the detector is known (" +
           setting("rotation") +
           "), else those of the detector, which is reported and written to the file. Positions without a lattice are "
@@ -123,6 +162,7 @@ Verb strain_verb() {
           "warning. A scan with a lattice in less than a tenth of its patterns ends with status 7, its "
           "file written.",
       .examples = {{"sonde stem strain bragg.h5 -o strain.h5 --plot strain.png", "All maps and a picture"},
+                   {"sonde stem strain scan_master.h5 --method cepstrum -o check.h5", "From cepstra, as a check"},
                    {"sonde stem strain bragg.h5 --reference-region 0,64,0,20 --rotation 12.5 -o strain.h5",
                     "The substrate as reference, along the axes of the scan"},
                    {"sonde stem strain bragg.h5 --measure reciprocal_first_order --weights intensity_squared "
