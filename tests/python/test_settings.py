@@ -132,7 +132,7 @@ CASES = {
                    "relative_to_peak": Case(1, min_relative_intensity=0.9), "min_peak_spacing": Case(12.0), "max_num_peaks": Case(1)},
     "stem radial": {"output": Case("{out}/other.h5"), "plot": Case("{out}/p.svg"), "centre": Case("12,13"), "ellipse": Case("2,1,30"),
                     "skip_calibration": Case("ellipse")},
-    "stem strain": {"output": Case("{out}/other.h5"), "plot": Case("{out}/p.png"), "basis": Case("17,24,20,2"), "max_peak_spacing": Case(0.2),
+    "stem strain": {"output": Case("{out}/other.h5"), "method": Case("cepstrum", inputs=["{in}/spots.npy"]), "plot": Case("{out}/p.png"), "basis": Case("17,24,20,2"), "max_peak_spacing": Case(0.2),
                     "min_num_peaks": Case(26), "reference": Case("20,1,-2,22"), "reference_region": Case("0,2,0,3"), "rotation": Case(30.0),
                     "transpose": Case("1", rotation=30.0), "skip_calibration": Case("pixel"),
                     "calibration": Case("{in}/calibration_of_disks.h5", "{in}/gone.h5"), "sensitivity": Case(9)},
