@@ -20,6 +20,7 @@
 #include "sonde/instruments/stem/results/depiction.h"
 #include "sonde/instruments/stem/results/describe.h"
 #include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/results/detector_stack.h"
 #include "sonde/instruments/stem/results/image_record.h"
 #include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/results/provenance.h"
@@ -89,12 +90,22 @@ py::list images_of(Scan& scan, const py::dict& keywords, const py::object& progr
   const auto options = options_of<stem::DetectorOptions>(keywords, "image()");
   const Scan::Use use = scan.call();
   const stem::Dataset& dataset = scan.dataset();
-  std::vector<stem::DetectorImage> images = Work(progress).run([&] {
+  std::vector<Array> images = Work(progress).run([&] {
     std::optional<stem::Centre> found;
-    return stem::detector_images(dataset, options, stem::detector_geometry(dataset, options, found));
+    const std::vector<stem::DetectorSet> sets = stem::detector_sets(options);
+    const stem::DetectorOptions every = stem::with_members(options, sets);
+    auto made = stem::detector_images(dataset, every, stem::detector_geometry(dataset, every, found));
+    std::vector<Array> of_sets;
+    std::size_t first = 0;
+    for (const stem::DetectorSet& set : sets) {
+      const std::span members(made.data() + first, set.members.size());
+      of_sets.push_back(set.several ? stem::stack_of(set, members).image.image : std::move(members[0].image));
+      first += set.members.size();
+    }
+    return of_sets;
   });
   py::list all;
-  for (stem::DetectorImage& image : images) all.append(to_numpy(std::move(image.image)));
+  for (Array& image : images) all.append(to_numpy(std::move(image)));
   return all;
 }
 

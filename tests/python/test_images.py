@@ -52,6 +52,28 @@ def test_weights_are_applied_in_double_precision(ds, clean):
     assert (np.abs(image - exact) <= bound).all()
 
 
+def test_segments_are_one_array_and_add_up_to_the_annulus(ds, clean):
+    rows, cols = np.mgrid[:64, :48]
+    d, turns = np.hypot(rows - 31.5, cols - 20), np.arctan2(rows - 31.5, cols - 20) / (2 * np.pi) % 1
+    image = ds.image("segments(31.5,20,3,15,2,4)")
+    assert image.dtype == np.uint64 and image.shape == (8, 12, 10)
+    for ring in range(2):
+        for sector in range(4):
+            inside = (d >= 3 + 6 * ring) & (d < 9 + 6 * ring) & (np.floor(4 * turns) == sector)
+            np.testing.assert_array_equal(image[4 * ring + sector], sums(clean, inside))
+    np.testing.assert_array_equal(image.sum(0), ds.image("annulus(31.5,20,3,15)"))
+
+
+def test_rings_of_a_file_are_those_of_a_loaded_scan(scan, clean):
+    rows, cols = np.mgrid[:64, :48]
+    d = np.hypot(rows - 31.5, cols - 20)
+    name = "rings(31.5,20,0,30,20)"  # more than bit planes take
+    image = sonde.stem.image(scan, detector=name, hot_pixels="none")[name]
+    assert image.shape == (20, 12, 10)
+    loaded = sonde.stem.load(scan, hot_pixels="none").image(name)
+    np.testing.assert_array_equal(image, loaded)
+
+
 def test_several_detectors_come_as_a_list(ds):
     bf, all_pixels = ds.image(["bf", "all"])
     np.testing.assert_array_equal(bf, ds.image("bf"))

@@ -87,7 +87,14 @@ struct DetectorShape {
 /// The shape of this name in expressions; nullptr when there is none.
 [[nodiscard]] const DetectorShape* find_detector_shape(std::string_view name);
 
-/// Form and help of every shape on lines of their own, indented by four blanks: a paragraph of help.
+/// Names for many shapes at once, which expand_detector() writes out one by one; they have no samples of their own.
+[[nodiscard]] const std::vector<DetectorShape>& detector_families();
+[[nodiscard]] const DetectorShape* find_detector_family(std::string_view name);
+
+/// The most detectors of one family.
+constexpr Index most_of_family = 1024;
+
+/// Form and help of every shape and family on lines of their own, indented by four blanks: a paragraph of help.
 [[nodiscard]] std::string detector_shapes_help();
 
 }  // namespace sonde::stem

@@ -57,6 +57,14 @@ std::vector<const DetectorShape*> each() {
   for (const DetectorShape& shape : detector_shapes()) all.push_back(&shape);
   return all;
 }
+TEST(DetectorFamilies, AreInTheHelpAndExpandTheirExamples) {
+  for (const DetectorShape& family : detector_families()) {
+    EXPECT_THAT(detector_shapes_help(), HasSubstr("    " + family.form() + "\n        " + std::string(family.help)));
+    EXPECT_GT(expand_detector(family.example).members.size(), 1U);
+    EXPECT_EQ(find_detector_shape(family.name), nullptr);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, EveryShape, ::testing::ValuesIn(each()),
                          [](const auto& each_one) { return std::string(each_one.param->name); });
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numbers>
 #include <optional>
 #include <utility>
 
@@ -26,6 +27,7 @@ constexpr double largest_number = 1e9;  // coordinates beyond make no sense and 
 std::vector<std::string> known_names() {
   std::vector<std::string> names = {"file", "all"};
   for (const DetectorShape& shape : detector_shapes()) names.emplace_back(shape.name);
+  for (const DetectorShape& family : detector_families()) names.emplace_back(family.name);
   for (const DetectorPreset& preset : detector_presets) names.emplace_back(preset.name);
   return names;
 }
@@ -174,16 +176,37 @@ class Parser {
       arguments(*node);
       return node;
     }
+    if (const DetectorShape* known = find_detector_family(name)) {
+      family(*node, *known);
+      return node;
+    }
     const std::string hint = "known names are " + join_words(known_names());
     fail(fmt::format("unknown name \"{}\"{}", name, did_you_mean(name, known_names())), node->place, hint);
+  }
+
+  /// The node stays one of all pixels: it is written out before anything is evaluated.
+  void family(Node& node, const DetectorShape& known) {
+    if (!tree_.allows_family)
+      fail(fmt::format("{} are several detectors, but one is expected here", known.name), node.place,
+           known.name == "rings" ? "write one of them as annulus" : "write one of them as segment");
+    if (tree_.family.shape != nullptr) fail("an expression has only one of rings and segments", node.place);
+    node.shape = &known;
+    arguments(node);
+    const Number &inner = node.numbers[2], &outer = node.numbers[3];
+    if (inner.value != 0 && inner.unit != outer.unit)
+      fail("one radius is in pixels, the other one in rho", inner.place, "give both in one unit");
+    if (!(inner.value < outer.value)) fail("the rings have no width", inner.place);
+    tree_.family = {&known, node.numbers, node.place, place_};
   }
 
   void arguments(Node& node) {
     const DetectorShape& known = *node.shape;
     expect('(', fmt::format("( after {}, as in {}", known.name, known.form()));
     if (peek() != ')') {
-      do node.numbers.push_back(number());
-      while (take(','));
+      do {
+        node.numbers.push_back(number());
+        node.numbers.back().end = place_;
+      } while (take(','));
     }
     expect(')', "a comma or )");
     const std::size_t count = node.numbers.size();
@@ -300,6 +323,53 @@ DetectorExpression::DetectorExpression(std::unique_ptr<Tree> tree) : tree_(std::
 DetectorExpression::DetectorExpression(DetectorExpression&&) noexcept = default;
 DetectorExpression& DetectorExpression::operator=(DetectorExpression&&) noexcept = default;
 DetectorExpression::~DetectorExpression() = default;
+
+std::string DetectorSet::label(Index member) const {
+  const std::string ring = fmt::format("ring {}", member / sectors);
+  if (sectors == 1) return ring;
+  const std::string sector = fmt::format("sector {}", member % sectors);
+  return rings == 1 ? sector : fmt::format("{}, {}", ring, sector);
+}
+
+DetectorSet expand_detector(std::string_view text) {
+  DetectorExpression::Tree tree;
+  tree.text = text;
+  tree.allows_family = true;
+  Parser(tree).parse();
+  DetectorSet set;
+  set.text = text;
+  const auto& [shape, numbers, place, end] = tree.family;
+  if (shape == nullptr) {
+    set.members = {set.text};
+    return set;
+  }
+  set.several = true;
+  set.rings = static_cast<Index>(numbers[4].value);
+  if (numbers.size() > 5) set.sectors = static_cast<Index>(numbers[5].value);
+  if (numbers.size() > 6)
+    set.first_angle = numbers[6].value * (numbers[6].unit == Unit::degree ? std::numbers::pi / 180 : 1);
+  const Number &inner = numbers[2], &outer = numbers[3];
+  set.in_rho = outer.unit == Unit::rho;
+  for (Index ring = 0; ring <= set.rings; ++ring) {
+    const double part = static_cast<double>(ring) / static_cast<double>(set.rings);
+    set.radii.push_back(ring == set.rings ? outer.value : inner.value + (outer.value - inner.value) * part);
+  }
+  const auto written = [&](const Number& number) { return tree.text.substr(number.place, number.end - number.place); };
+  // Both neighbours have the same number for the edge between them, to the last bit.
+  const auto radius = [&](Index edge) {
+    return fmt::format("{}{}", set.radii[static_cast<std::size_t>(edge)], set.in_rho ? "rho" : "");
+  };
+  const std::string angle = numbers.size() > 6 ? "," + written(numbers[6]) : "";
+  for (Index ring = 0; ring < set.rings; ++ring)
+    for (Index sector = 0; sector < set.sectors; ++sector) {
+      const std::string head = fmt::format("({},{},{},{}", written(numbers[0]), written(numbers[1]), radius(ring),
+                                           radius(ring + 1));
+      const std::string member = set.sectors == 1 ? fmt::format("annulus{})", head)
+                                                  : fmt::format("segment{},{},{}{})", head, sector, set.sectors, angle);
+      set.members.push_back(tree.text.substr(0, place) + member + tree.text.substr(end));
+    }
+  return set;
+}
 
 const std::string& DetectorExpression::text() const { return tree_->text; }
 bool DetectorExpression::needs_disk() const { return tree_->needs_disk; }

@@ -51,6 +51,7 @@ struct MembershipRules {
 ///   circle(row,col,r)  annulus(...)  ...         the shapes of detector_shapes.h
 ///   file(path)                                   a mask from a file; quote a path that holds ) or a comma
 ///   bf  abf  adf  haadf  all                     annuli about the centre (presets.h); every pixel
+///   rings(row,col,r_in,r_out,n)  segments(...)   many detectors at once, only for expand_detector()
 ///   ! & - ^ | ( )                                not; and; but not; either but not both; or: from tightest to loosest
 ///                                                (& and - bind alike, from the left)
 ///
@@ -79,6 +80,26 @@ class DetectorExpression {
   explicit DetectorExpression(std::unique_ptr<Tree> tree);
   std::unique_ptr<Tree> tree_;
 };
+
+/// Detectors that one expression names.
+struct DetectorSet {
+  std::string text;                  ///< as it was written
+  std::vector<std::string> members;  ///< expressions of one detector each: the sectors of the first ring, of the next
+  bool several = false;              ///< written as rings or segments; else the text is its only member
+  Index rings = 1, sectors = 1;
+  std::vector<double> radii;  ///< of several: (rings + 1) edges, in px or
+  bool in_rho = false;        ///< in bright-field radii
+  double first_angle = 0;     ///< rad, of the first sector
+
+  /// "ring 2" or "ring 0, sector 3".
+  [[nodiscard]] std::string label(Index member) const;
+};
+
+/// Writes `rings` and `segments` (detector_families()) out, one shape for each member, whatever stands beside them:
+/// `segments(auto,auto,0,rho,1,4) & !rect(0,0,9,9)` has the four members
+/// `segment(auto,auto,0,1rho,0,4) & !rect(0,0,9,9)`, and so on. Members share no pixel, and together they have those of
+/// the annulus. Throws Error(usage) like parse().
+[[nodiscard]] DetectorSet expand_detector(std::string_view text);
 
 /// parse() and mask() in one.
 [[nodiscard]] Mask detector_mask(std::string_view expression, const DetectorGeometry& geometry,

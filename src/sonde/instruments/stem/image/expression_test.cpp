@@ -229,8 +229,8 @@ TEST(Expression, ErrorsShowThePlace) {
             "error: detector expression: unknown name \"annnulus\"; did you mean \"annulus\"?\n"
             "  circle(1,2,3) & annnulus(1,2,3,4)\n"
             "                  ^\n"
-            "hint: known names are file, all, circle, annulus, segment, ellipse, rect, point, polygon, runs, bf, abf, "
-            "adf and haadf");
+            "hint: known names are file, all, circle, annulus, segment, ellipse, rect, point, polygon, runs, rings, "
+            "segments, bf, abf, adf and haadf");
 }
 
 struct Wrong {
@@ -271,6 +271,83 @@ TEST(Expression, EveryMistakeHasItsMessage) {
       {"circle(1,2,rho)", "the radius of the bright-field disk is not known"},
   };
   for (const Wrong& wrong : table) EXPECT_THAT(usage_error(wrong.text), HasSubstr(wrong.message)) << wrong.text;
+}
+
+TEST(DetectorSet, SegmentsShareNoPixelAndAreTheAnnulusTogether) {
+  // The centre is on a pixel, and edges of rings and sectors pass through others.
+  const DetectorGeometry shape = with_disk(19, 26, 9, 12, 6.5);
+  for (const char* text : {"segments(auto,auto,0,8,4,4)", "segments(9,12,5,9.7,3,7,-30deg)",
+                           "rings(auto,auto,0,1.3rho,7)", "segments(auto,auto,0.3rho,1.3rho,3,5,0.2)"}) {
+    SCOPED_TRACE(text);
+    const DetectorSet set = expand_detector(text);
+    ASSERT_EQ(std::ssize(set.members), set.rings * set.sectors);
+    const auto edge = [&](double value) { return value * (set.in_rho ? 6.5 : 1); };
+    std::vector<Index> together;
+    for (const std::string& member : set.members) {
+      const Mask piece = detector_mask(member, shape);
+      together.insert(together.end(), piece.pixels.begin(), piece.pixels.end());
+    }
+    const std::vector<Index> annulus = pixels_where(19, 26, [&](double r, double c) {
+      const double d = std::hypot(r - 9, c - 12);
+      return d >= edge(set.radii.front()) && d < edge(set.radii.back());
+    });
+    EXPECT_EQ(together.size(), annulus.size());                   // nothing twice
+    EXPECT_EQ(make_mask(19, 26, together).pixels, annulus);       // nothing missing
+  }
+}
+
+TEST(DetectorSet, MembersAreRingsFromInsideWithTheirSectorsFromTheColumnsTowardTheRows) {
+  const DetectorGeometry shape = with_disk(11, 15, 5, 7, 2);
+  const DetectorSet set = expand_detector("segments(auto,auto,1,7,3,4)");
+  EXPECT_EQ(set.rings, 3);
+  EXPECT_EQ(set.sectors, 4);
+  for (Index member = 0; member < 12; ++member) {
+    SCOPED_TRACE(set.label(member));
+    const auto ring = static_cast<double>(member / 4), sector = static_cast<double>(member % 4);
+    const std::vector<Index> expected = pixels_where(11, 15, [&](double r, double c) {
+      const double d = std::hypot(r - 5, c - 7);
+      double turns = std::atan2(r - 5, c - 7) / (2 * std::numbers::pi);
+      if (turns < 0) turns += 1;
+      return d >= 1 + 2 * ring && d < 3 + 2 * ring && turns >= sector / 4 && turns < (sector + 1) / 4;
+    });
+    EXPECT_EQ(detector_mask(set.members[static_cast<std::size_t>(member)], shape).pixels, expected);
+  }
+  EXPECT_EQ(set.label(7), "ring 1, sector 3");
+  EXPECT_EQ(expand_detector("segments(1,2,0,3,1,4)").label(3), "sector 3");
+  EXPECT_EQ(expand_detector("rings(1,2,0,3,4)").label(3), "ring 3");
+}
+
+TEST(DetectorSet, OtherShapesStandBesideEveryMember) {
+  const DetectorSet set = expand_detector("!rect(0,0,3,4) & RINGS( auto , 7.5,0, 1rho ,2) - point(5,7)");
+  EXPECT_THAT(set.members, ElementsAre("!rect(0,0,3,4) & annulus(auto,7.5,0rho,0.5rho) - point(5,7)",
+                                       "!rect(0,0,3,4) & annulus(auto,7.5,0.5rho,1rho) - point(5,7)"));
+  EXPECT_THAT(expand_detector("segments(1,2,0,3,1,2,-45deg)").members,
+              ElementsAre("segment(1,2,0,3,0,2,-45deg)", "segment(1,2,0,3,1,2,-45deg)"));
+  EXPECT_THAT(expand_detector("bf - circle(1,2,3)").members, ElementsAre("bf - circle(1,2,3)"));
+  EXPECT_FALSE(expand_detector("bf").several);
+}
+
+TEST(DetectorSet, ErrorsSayWhatIsWrong) {
+  struct Wrong {
+    const char* text;
+    const char* message;
+  };
+  const Wrong table[] = {
+      {"rings(1,2,0,5)", "rings takes other arguments than these 4: rings(row,col,r_in,r_out,n)"},
+      {"rings(1,2,0,5,0)", "a number of pieces is a whole number, at least 1"},
+      {"segments(1,2,0,5,2,2.5)", "a number of pieces is a whole number, at least 1"},
+      {"segments(1,2,0,5,64,17)", "more than 1024 detectors"},
+      {"rings(1,2,5,5,2)", "the rings have no width"},
+      {"rings(1,2,6,5,2)", "the inner radius is larger than the outer one"},
+      {"rings(1,2,6,5rho,2)", "one radius is in pixels, the other one in rho"},
+      {"rings(1,2,0,5,2) | segments(1,2,0,5,2,2)", "an expression has only one of rings and segments"},
+      {"segment(1,2,0,5,4,4)", "k is a whole number from 0 to n - 1"},
+  };
+  for (const Wrong& wrong : table)
+    EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { (void)expand_detector(wrong.text); }),
+                HasSubstr(wrong.message))
+        << wrong.text;
+  EXPECT_THAT(usage_error("segments(1,2,0,5,2,2)"), HasSubstr("segments are several detectors, but one is expected here"));
 }
 
 TEST(Expression, UnknownDiskHasAHint) {

@@ -20,6 +20,7 @@ struct Number {
   double value = 0;
   Unit unit = Unit::pixel;
   std::size_t place = 0;  // where it stands in the text
+  std::size_t end = 0;    // and where it ends
 };
 
 enum class NodeKind { shape, file, all, negation, both, without, either, any };
@@ -38,6 +39,14 @@ struct DetectorExpression::Tree {
   std::string text;
   std::unique_ptr<Node> root;
   bool needs_disk = false;
+  // A family of shapes, where one is allowed: what stands in its place is written instead of [place, end).
+  struct Family {
+    const DetectorShape* shape = nullptr;
+    std::vector<Number> numbers;
+    std::size_t place = 0, end = 0;
+  };
+  bool allows_family = false;
+  Family family;
 };
 
 /// Error(usage): the message, the text and a caret under `place`.

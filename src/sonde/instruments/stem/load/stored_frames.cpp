@@ -61,6 +61,7 @@ FramesRead for_each_stored_frame(
       FrameScratch& scratch = workers[worker];
       StoredFrame stored;
       stored.format = format;
+      stored.worker = &worker;
       stored.decode = [&](DecodeScratch& decode, std::vector<std::byte>& elements) {
         elements.resize(frame_bytes);
         source.decode(batch->holding(stored.frame), stored.frame, decode, elements);

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "sonde/engine/device/parallel.h"
 #include "sonde/engine/io/codec/bitshuffle.h"
 #include "sonde/instruments/stem/image/mask.h"
 #include "sonde/instruments/stem/load/dataset.h"
@@ -21,6 +22,7 @@ struct StoredFrame {
   std::uint32_t filter_mask = 0;
   std::optional<BitshuffleFormat> format;    ///< set when `bytes` are one bitshuffle chunk
   std::span<const std::uint32_t> electrons;  ///< where has_electrons(): pixels, each as often as it counted
+  const Worker* worker = nullptr;            ///< that has it
   /// The frame's elements as stored, into `elements` (resized).
   std::function<void(DecodeScratch& scratch, std::vector<std::byte>& elements)> decode;
 };

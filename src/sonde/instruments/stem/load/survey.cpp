@@ -9,9 +9,11 @@
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/device/parallel.h"
 #include "sonde/instruments/stem/correct/mask_bit.h"
 #include "sonde/instruments/stem/image/bitplane.h"
 #include "sonde/instruments/stem/image/event_masks.h"
+#include "sonde/instruments/stem/image/mask_set.h"
 #include "sonde/instruments/stem/load/dataset_state.h"
 #include "sonde/instruments/stem/load/stored_frames.h"
 
@@ -69,7 +71,19 @@ Mask stored_mask(const DetectorGrid& grid, const std::vector<Fate>& all, const M
   return make_mask(grid.rows, grid.cols, std::move(pixels));
 }
 
-/// One group of masks over all frames.
+/// So many masks, and the kept pixels, are evaluated on bit planes; more of them take less time on decoded frames.
+constexpr std::size_t most_on_planes = BitplaneSums::most_masks - 1;
+
+/// Decoded frames of one worker that wait until they are as many as a MaskSet takes at a time.
+struct WaitingFrames {
+  std::vector<std::byte> elements[MaskSet::lanes];
+  Index positions[MaskSet::lanes] = {};
+  Index count = 0;
+  MaskSet::Scratch scratch;
+  std::vector<std::uint64_t> sums;
+};
+
+/// All masks over all frames.
 class Walk {
  public:
   Walk(Dataset& dataset, std::span<const Mask> masks, std::span<Array> images)
@@ -80,22 +94,22 @@ class Walk {
         tallies_(static_cast<std::size_t>(dataset.positions())),
         no_data_(fates_.size()) {
     const DetectorGrid& grid = state_.settings.detector;
-    for (const Mask& mask : masks) masks_.push_back(stored_mask(grid, fates_, mask));
-    masks_.push_back(pixels_of(grid, fates_, kept));
+    std::vector<Mask> stored;
+    for (const Mask& mask : masks) stored.push_back(stored_mask(grid, fates_, mask));
     BitplaneMasks::Options options;
-    for (const Fate fate : fates_) options.good.push_back(fate == kept ? 1 : 0);
-    good_ = options.good;
-    options.sentinel = acquisition_.sentinel;
     for (const Fate fate : {masked, hot, cut}) options.apart.push_back(pixels_of(grid, fates_, fate));
-    if (has_electrons(dataset)) {
-      for (const Fate fate : {masked, hot, cut}) masks_.push_back(pixels_of(grid, fates_, fate));
-      electrons_ = EventMasks::prepare(masks_);
+    stored.push_back(pixels_of(grid, fates_, kept));
+    if (sums_on_planes(dataset, masks.size())) {
+      for (const Fate fate : fates_) options.good.push_back(fate == kept ? 1 : 0);
+      options.sentinel = acquisition_.sentinel;
+      planes_ = BitplaneMasks::prepare(grid.rows, grid.cols, size_bytes(acquisition_.stored), stored, options);
     }
-    if (has_bit_planes(dataset))
-      planes_ = BitplaneMasks::prepare(grid.rows, grid.cols, size_bytes(acquisition_.stored), masks_, options);
+    stored.insert(stored.begin() + std::ssize(masks), options.apart.begin(), options.apart.end());
+    if (sums_of_electrons(dataset, masks.size())) electrons_ = EventMasks::prepare(stored);
+    set_ = MaskSet::prepare(stored);
   }
 
-  void add(const StoredFrame& frame, DecodeScratch& scratch, std::vector<std::byte>& elements) {
+  void add(const StoredFrame& frame, DecodeScratch& scratch) {
     Tally& tally = tallies_[static_cast<std::size_t>(frame.position)];
     ++tally.frames;
     if (electrons_) return add_electrons(frame, tally);
@@ -106,15 +120,18 @@ class Walk {
       if (!sums.sentinel && sums.apart[cut].no_data == 0 && sums.apart[hot].no_data == 0)
         return add(sums, frame.position, tally);
     }
+    WaitingFrames& waiting = waiting_[*frame.worker];
+    std::vector<std::byte>& elements = waiting.elements[waiting.count];
     frame.decode(scratch, elements);
-    switch (acquisition_.stored) {
-      case DType::u8:
-        return add_decoded<std::uint8_t>(elements, frame.position, tally);
-      case DType::u16:
-        return add_decoded<std::uint16_t>(elements, frame.position, tally);
-      default:
-        return add_decoded<std::uint32_t>(elements, frame.position, tally);
-    }
+    visit_stored([&](auto zero) { remove_no_data<decltype(zero)>(elements, tally); });
+    waiting.positions[waiting.count++] = frame.position;
+    if (waiting.count == MaskSet::lanes) sum(waiting);
+  }
+
+  /// After the last frame, on one thread.
+  void sum_waiting() {
+    for (auto& waiting : waiting_)
+      if (waiting->count > 0) sum(*waiting);
   }
 
   void finish(const FramesRead& read, double seconds) {
@@ -162,8 +179,8 @@ class Walk {
     std::array<std::uint64_t, EventMasks::most_masks> sums{};
     electrons_->add(frame.electrons, sums);
     add_to_images(sums.data(), frame.position);
-    const std::uint64_t* of_fates = sums.data() + images_.size();  // in the order of masks_
-    for (const Fate fate : {kept, masked, hot, cut}) tally.counts[fate] += *of_fates++;
+    const std::uint64_t* of_fates = sums.data() + images_.size();  // in their order
+    for (const Fate fate : {masked, hot, cut, kept}) tally.counts[fate] += *of_fates++;
   }
 
   void add_to_images(const std::uint64_t* sums, Index position) {
@@ -182,55 +199,93 @@ class Walk {
     tally.add_no_data(no_data);
   }
 
+  template <class Body>
+  void visit_stored(Body&& body) const {
+    switch (acquisition_.stored) {
+      case DType::u8:
+        return body(std::uint8_t{});
+      case DType::u16:
+        return body(std::uint16_t{});
+      default:
+        return body(std::uint32_t{});
+    }
+  }
+
+  /// Counts the values that mean "no data", and makes them zero.
   template <class T>
-  void add_decoded(const std::vector<std::byte>& elements, Index position, Tally& tally) {
-    const T* values = reinterpret_cast<const T*>(elements.data());
+  void remove_no_data(std::vector<std::byte>& elements, Tally& tally) {
+    if (!acquisition_.sentinel) return;
+    T* values = reinterpret_cast<T*>(elements.data());
+    const auto sentinel = static_cast<T>(*acquisition_.sentinel);
+    if (sentinel != *acquisition_.sentinel) return;
+    Index found = 0;
+    for (std::size_t pixel = 0; pixel < fates_.size(); ++pixel) found += values[pixel] == sentinel ? 1 : 0;
+    if (found == 0) return;
     std::uint64_t no_data[fates] = {};
     for (std::size_t pixel = 0; pixel < fates_.size(); ++pixel) {
-      if (!acquisition_.sentinel || values[pixel] != *acquisition_.sentinel) {
-        tally.counts[fates_[pixel]] += values[pixel];
-        continue;
-      }
+      if (values[pixel] != sentinel) continue;
+      values[pixel] = 0;
       ++no_data[fates_[pixel]];
       if (fates_[pixel] != masked) std::atomic_ref(no_data_[pixel]).store(1, std::memory_order_relaxed);
     }
     tally.add_no_data(no_data);
-    for (std::size_t i = 0; i < images_.size(); ++i)
-      static_cast<std::uint64_t*>(images_[i].data())[position] +=
-          sum_of_pixels(elements, acquisition_, good_, masks_[i]);
+  }
+
+  void sum(WaitingFrames& waiting) {
+    waiting.sums.resize(static_cast<std::size_t>(set_.masks() * MaskSet::lanes));
+    visit_stored([&](auto zero) {
+      using T = decltype(zero);
+      const T* frames[MaskSet::lanes];
+      // Where frames are missing the last one is summed again, and left out.
+      for (Index k = 0; k < MaskSet::lanes; ++k)
+        frames[k] = reinterpret_cast<const T*>(waiting.elements[std::min(k, waiting.count - 1)].data());
+      set_.run(frames, waiting.scratch, waiting.sums.data());
+    });
+    for (Index k = 0; k < waiting.count; ++k) {
+      const auto of = [&](std::size_t mask) { return waiting.sums[mask * MaskSet::lanes + static_cast<std::size_t>(k)]; };
+      const Index position = waiting.positions[k];
+      for (std::size_t i = 0; i < images_.size(); ++i)
+        static_cast<std::uint64_t*>(images_[i].data())[position] += of(i);
+      std::uint64_t(&counts)[fates] = tallies_[static_cast<std::size_t>(position)].counts;
+      for (const Fate fate : {masked, hot, cut, kept}) counts[fate] += of(images_.size() + fate);
+    }
+    waiting.count = 0;
   }
 
   Dataset::State& state_;
   const Acquisition& acquisition_;
   std::span<Array> images_;
   std::vector<Fate> fates_;
-  std::vector<Mask> masks_;  // of stored pixels: those asked for, then all kept ones, of electrons then other fates
-  std::vector<std::uint8_t> good_;
+  MaskSet set_;  // of stored pixels: the masks asked for, then the pixels of each fate
   std::optional<BitplaneMasks> planes_;
-  std::optional<EventMasks> electrons_;
+  std::optional<EventMasks> electrons_;  // of the same masks
+  PerWorker<WaitingFrames> waiting_;
   std::vector<Tally> tallies_;         // by position, which one worker has at a time
   std::vector<std::uint8_t> no_data_;  // by pixel, set by any worker
 };
 
 }  // namespace
 
+bool sums_on_planes(const Dataset& survey, std::size_t masks) {
+  return has_bit_planes(survey) && masks <= most_on_planes;
+}
+
+bool sums_of_electrons(const Dataset& survey, std::size_t masks) {
+  return has_electrons(survey) && masks + fates <= EventMasks::most_masks;
+}
+
 std::vector<Array> sum_masks(Dataset& survey, std::span<const Mask> masks) {
   std::vector<Array> images;
   for (std::size_t i = 0; i < masks.size(); ++i)
     images.push_back(Array::zeros(Device::cpu(), {survey.positions()}, DType::u64));
-  constexpr std::size_t together = BitplaneSums::most_masks - 1;  // and the kept pixels
-  for (std::size_t first = 0; first < std::max<std::size_t>(1, masks.size()); first += together) {
-    const std::size_t count = std::min(together, masks.size() - first);
-    const Stopwatch watch;
-    Walk walk(survey, masks.subspan(first, count), std::span(images).subspan(first, count));
-    const FramesRead read = for_each_stored_frame(
-        survey,
-        [&](const StoredFrame& frame, DecodeScratch& scratch, std::vector<std::byte>& elements) {
-          walk.add(frame, scratch, elements);
-        },
-        Identify::yes);
-    walk.finish(read, watch.seconds());
-  }
+  const Stopwatch watch;
+  Walk walk(survey, masks, images);
+  const FramesRead read = for_each_stored_frame(
+      survey,
+      [&](const StoredFrame& frame, DecodeScratch& scratch, std::vector<std::byte>&) { walk.add(frame, scratch); },
+      Identify::yes);
+  walk.sum_waiting();
+  walk.finish(read, watch.seconds());
   return images;
 }
 

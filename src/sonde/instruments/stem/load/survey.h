@@ -27,10 +27,16 @@ namespace sonde::stem {
 /// what load() throws before its pass.
 [[nodiscard]] Dataset survey(std::unique_ptr<Source> source, const LoadOptions& options, const Budget& budget);
 
+/// Whether sum_masks() evaluates so many masks on bit planes: up to fifteen, where frames are bitshuffle chunks.
+[[nodiscard]] bool sums_on_planes(const Dataset& survey, std::size_t masks);
+
+/// Whether it counts the electrons of lists, which are few enough for so many masks.
+[[nodiscard]] bool sums_of_electrons(const Dataset& survey, std::size_t masks);
+
 /// Sums over boolean masks of resident pixels, (positions) u64 each: every stored frame is read once, on all cores, and
-/// summed on its bit planes where it is one bitshuffle chunk, else decoded. The same integers as from a load with
-/// these bad pixels. Records in the data set what the walk has shown: ledger, valid positions, identity, "no data".
-/// Reads the stored bytes once; holds three batches of 8 MiB and 100 bytes for each position.
+/// summed on its bit planes (sums_on_planes), else decoded for a MaskSet, whatever the number of masks. The same
+/// integers as from a load with these bad pixels. Records in the data set what the walk has shown: ledger, valid
+/// positions, identity, "no data". Holds three batches of 8 MiB and 100 bytes for each position.
 /// Throws Error(bad_file) for a broken frame, Error(bad_input) for a weighted mask, Error(interrupted).
 [[nodiscard]] std::vector<Array> sum_masks(Dataset& survey, std::span<const Mask> masks);
 

@@ -88,6 +88,7 @@ struct AnyScan {
   std::optional<std::uint64_t> sentinel;
   LoadOptions options;
   bool packed = true;
+  Index masks = 15;
 
   [[nodiscard]] std::unique_ptr<Source> source() const {
     std::unique_ptr<MemorySource<T>> made;
@@ -132,6 +133,7 @@ AnyScan<T> any_packed_scan() {
       for (std::size_t i = 0; i < scan.stored.size(); ++i)
         if (scan.mask[i % pixels] != 0 && random() % 2 == 0) scan.stored[i] = std::numeric_limits<T>::max();
   }
+  scan.masks = *rc::gen::element<Index>(1, 15, 16, 40);  // on bit planes, and too many for them
   LoadOptions& options = scan.options;
   options.hot_pixels = *rc::gen::element(BadPixelAction::sampled, BadPixelAction::none);
   options.det_bin = std::to_string(*rc::gen::inRange<Index>(1, 4));
@@ -142,10 +144,10 @@ AnyScan<T> any_packed_scan() {
 }
 
 /// Some masks, one of all pixels, one that may be empty.
-std::vector<Mask> masks_of(const Dataset& dataset) {
+std::vector<Mask> masks_of(const Dataset& dataset, Index count) {
   const Index rows = dataset.shape()[2], cols = dataset.shape()[3];
   std::vector<Mask> masks;
-  for (Index step = 1; step < 20; ++step) {  // more than one walk takes
+  for (Index step = 1; step <= count; ++step) {
     std::vector<Index> pixels;
     for (Index pixel = step - 1; pixel < rows * cols; pixel += step) pixels.push_back(pixel);
     masks.push_back(make_mask(rows, cols, std::move(pixels)));
@@ -170,7 +172,8 @@ void expect_as_loaded(const AnyScan<T>& scan) {
   EXPECT_EQ(surveyed.mask_bits(), loaded.mask_bits());
   EXPECT_EQ(surveyed.bad_pixels().size(), loaded.bad_pixels().size());
 
-  const std::vector<Mask> masks = masks_of(surveyed);
+  const std::vector<Mask> masks = masks_of(surveyed, scan.masks);
+  EXPECT_EQ(sums_on_planes(surveyed, masks.size()), scan.packed && scan.masks <= 15);
   const std::vector<Array> images = sum_masks(surveyed, masks);
   for (Index position = 0; position < loaded.positions(); ++position) {
     const Array pattern = loaded.pattern(position / loaded.shape()[1], position % loaded.shape()[1]);

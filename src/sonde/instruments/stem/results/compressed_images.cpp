@@ -62,29 +62,25 @@ std::vector<Array> from_bit_planes(const Dataset& dataset, std::span<const Mask>
   BitplaneMasks::Options options;
   options.good = dataset.good();
   options.sentinel = acquisition.sentinel;
-  for (std::size_t first = 0; first < masks.size(); first += BitplaneSums::most_masks) {
-    const auto group = masks.subspan(first, std::min(BitplaneSums::most_masks, masks.size() - first));
-    const BitplaneMasks planes =
-        BitplaneMasks::prepare(acquisition.rows, acquisition.cols, size_bytes(acquisition.stored), group, options);
-    for_each_stored_frame(dataset,
-                          [&](const StoredFrame& frame, DecodeScratch& scratch, std::vector<std::byte>& elements) {
-                            BitplaneSums sums;
-                            // A chunk that skipped its filter, and a frame where a good pixel has no data, are decoded
-                            // instead.
-                            bool decoded = (frame.filter_mask & 1u) != 0;
-                            if (!decoded) {
-                              planes.evaluate(frame.bytes, *frame.format, scratch.bitshuffle, sums);
-                              decoded = sums.sentinel;
-                            }
-                            if (decoded) {
-                              frame.decode(scratch, elements);
-                              for (std::size_t i = 0; i < group.size(); ++i)
-                                sums.masks[i] = sum_of_pixels(elements, acquisition, options.good, group[i]);
-                            }
-                            for (std::size_t i = 0; i < group.size(); ++i)
-                              static_cast<std::uint64_t*>(images[first + i].data())[frame.position] += sums.masks[i];
-                          });
-  }
+  const BitplaneMasks planes =
+      BitplaneMasks::prepare(acquisition.rows, acquisition.cols, size_bytes(acquisition.stored), masks, options);
+  for_each_stored_frame(
+      dataset, [&](const StoredFrame& frame, DecodeScratch& scratch, std::vector<std::byte>& elements) {
+        BitplaneSums sums;
+        // A chunk that skipped its filter, and a frame where a good pixel has no data, are decoded instead.
+        bool decoded = (frame.filter_mask & 1u) != 0;
+        if (!decoded) {
+          planes.evaluate(frame.bytes, *frame.format, scratch.bitshuffle, sums);
+          decoded = sums.sentinel;
+        }
+        if (decoded) {
+          frame.decode(scratch, elements);
+          for (std::size_t i = 0; i < masks.size(); ++i)
+            sums.masks[i] = sum_of_pixels(elements, acquisition, options.good, masks[i]);
+        }
+        for (std::size_t i = 0; i < masks.size(); ++i)
+          static_cast<std::uint64_t*>(images[i].data())[frame.position] += sums.masks[i];
+      });
   return images;
 }
 
@@ -109,7 +105,9 @@ std::vector<Array> from_electrons(const Dataset& dataset, std::span<const Mask> 
 
 std::vector<DetectorImage> compressed_images(const Dataset& dataset, std::span<const Mask> masks) {
   const bool stored = stored_frames_suffice(dataset, masks);
-  const bool planes = stored && has_bit_planes(dataset), electrons = stored && has_electrons(dataset);
+  // More masks than one walk over bit planes takes are summed in one reading of decoded frames.
+  const bool planes = stored && has_bit_planes(dataset) && masks.size() <= BitplaneSums::most_masks,
+             electrons = stored && has_electrons(dataset);
   std::vector<Array> images = planes      ? from_bit_planes(dataset, masks)
                               : electrons ? from_electrons(dataset, masks)
                                           : from_decoded_blocks(dataset, masks);

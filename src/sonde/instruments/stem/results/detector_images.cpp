@@ -239,10 +239,11 @@ std::vector<Mask> detector_masks(const DetectorOptions& options, const DetectorG
   const MembershipRules rules{options.inclusive, options.antialias,
                               [&](const std::string& path) { return load_mask(path, geometry.rows, geometry.cols); }};
   std::vector<Mask> masks;
-  for (const std::string& text : options.detector)
-    if (!is_moment(text)) {
+  for (std::size_t i = 0; i < options.detector.size(); ++i)
+    if (const std::string& text = options.detector[i]; !is_moment(text)) {
       masks.push_back(DetectorExpression::parse(text).mask(geometry, rules));
-      if (masks.back().area() == 0)
+      const bool may_be_empty = i < options.in_family.size() && options.in_family[i] != 0;
+      if (masks.back().area() == 0 && !may_be_empty)
         throw Error(ErrorKind::bad_input,
                     fmt::format("the detector {} covers no good pixel of {} x {}", text, geometry.rows, geometry.cols))
             .hint("coordinates are pixels after binning, rows before columns");

@@ -30,6 +30,8 @@ struct DetectorOptions {
   Normalise normalise = Normalise::none;
   /// An automatic centre is that of the calibration, where a calibration file states one. Not an option of users.
   bool stated_centre = true;
+  /// (detector), no setting: of a family, some of which may cover no good pixel and then count nothing.
+  std::vector<std::uint8_t> in_family{};
   void describe(Fields& fields);
 };
 
@@ -71,7 +73,8 @@ struct DetectorImage {
 /// masks are computed in one walk over them.
 [[nodiscard]] std::vector<DetectorImage> mask_images(const Dataset& dataset, std::span<const Mask> masks);
 
-/// The masks among the detectors, in their order. Throws Error(bad_input) for one that covers no good pixel.
+/// The masks among the detectors, in their order. Throws Error(bad_input) for one that covers no good pixel, but for
+/// those in a family.
 [[nodiscard]] std::vector<Mask> detector_masks(const DetectorOptions& options, const DetectorGeometry& geometry);
 
 /// What the options ask for beside sums over masks: names, and division by areas. One image for each mask.

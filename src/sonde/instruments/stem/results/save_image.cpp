@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <numbers>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "sonde/engine/io/hdf5_writer.h"
 #include "sonde/engine/io/npy.h"
 #include "sonde/engine/io/output_ending.h"
+#include "sonde/engine/io/png.h"
 #include "sonde/engine/io/tiff.h"
 #include "sonde/engine/report/json.h"
 
@@ -51,12 +53,21 @@ Array for_tiff(const Array& image, Value& record) {
   return convert(values, 0.0f, DType::f32);
 }
 
-void save_hdf5(const std::string& path, const Array& image, const ImageScale& scale, const std::string& record) {
+void save_hdf5(const std::string& path, const Array& image, const ImageScale& scale, const std::string& record,
+               const ImageStack* stack) {
   Hdf5Writer writer(path);
   writer.attribute("/", "schema", std::string("sonde.stem.image/1"));
   writer.array("/image", image);
-  writer.describe("/image", {"row", "column"});
-  writer.attribute("/image", "axes", std::string("row,col"));
+  if (stack == nullptr)
+    writer.describe("/image", {"row", "column"});
+  else
+    writer.describe("/image", {"detector", "row", "column"});
+  writer.attribute("/image", "axes", std::string(stack == nullptr ? "row,col" : "detector,row,col"));
+  if (stack != nullptr)
+    for (const ImageStack::Coordinate& each : stack->coordinates) {
+      writer.array("/" + each.name, Array::from(each.values, {std::ssize(each.values)}));
+      writer.describe("/" + each.name, {"detector"}, each.unit);
+    }
   writer.attribute("/image", "unit", scale.unit);
   if (scale.row_step) writer.attribute("/image", "row_step", *scale.row_step);
   if (scale.col_step) writer.attribute("/image", "col_step", *scale.col_step);
@@ -65,6 +76,31 @@ void save_hdf5(const std::string& path, const Array& image, const ImageScale& sc
                      Array::from(std::vector<double>{*scale.row_step, *scale.col_step}, Shape{2}));
   writer.attribute("/image", "provenance", record);
   writer.finish();
+}
+
+/// The pictures of a stack side by side. Images of one range have one zoom: about 2000 pixels for all together.
+Array picture_of(const Array& images, const ImageStack& stack, const Depiction& depiction, const ImageScale& scale,
+                 const PictureOptions& picture) {
+  const Index count = images.shape()[0], rows = images.shape()[1], cols = images.shape()[2];
+  const auto across = stack.columns > 0 ? static_cast<double>(stack.columns) : std::ceil(std::sqrt(static_cast<double>(count)));
+  ImageStyle style = picture_style(depiction, scale, picture);
+  style.zoom = std::clamp<Index>(static_cast<Index>(2000 / (across * static_cast<double>(std::max(rows, cols)))), 1, 8);
+  const auto part = [&](Index first, Index several) {
+    Array made(Device::cpu(), {several * rows, cols}, images.dtype());
+    std::memcpy(made.data(), static_cast<const std::byte*>(images.data()) + first * rows * cols * 8, made.allocated_bytes());
+    return made;
+  };
+  std::vector<Panel> panels;
+  for (Index image = 0; image < count; ++image) {
+    ImageStyle own = style;
+    const Index first = image - image % stack.of_one_range;
+    const ValueRange range = percentile_range(part(first, std::min(stack.of_one_range, count - first)),
+                                              style.low_percentile, style.high_percentile);
+    if (!own.low) own.low = range.low;
+    if (!own.high) own.high = range.high;
+    panels.push_back({stack.labels[static_cast<std::size_t>(image)], render_image(part(image, 1), own)});
+  }
+  return montage(panels, stack.columns);
 }
 
 }  // namespace
@@ -169,7 +205,7 @@ void require_image_name(const std::string& path) {
 }
 
 void save_image(const std::string& path, const Array& image, const ImageScale& scale, const PictureOptions& picture,
-                Value record, const Depiction& depiction) {
+                Value record, const Depiction& depiction, const ImageStack* stack) {
   require_image_name(path);
   const std::string ending = output_ending(path);
   const bool tiff = ending == ".tif";
@@ -183,11 +219,13 @@ void save_image(const std::string& path, const Array& image, const ImageScale& s
                {scale.row_step, scale.col_step, scale.unit == "px" ? "" : scale.unit, to_json(record, -1)});
   } else if (ending == ".npy") {
     write_npy(path, image);
+  } else if (ending == ".png" && stack != nullptr) {
+    write_png(path, picture_of(image, *stack, depiction, scale, picture), to_json(record, -1));
   } else if (ending == ".png") {
     write_image(path, depiction.values.empty() ? image : depiction.values, picture_style(depiction, scale, picture),
                 to_json(record, -1));
   } else {
-    save_hdf5(path, image, scale, to_json(record, -1));
+    save_hdf5(path, image, scale, to_json(record, -1), stack);
   }
   sidecar.commit();
 }

@@ -43,14 +43,27 @@ struct ImageScale {
 [[nodiscard]] ImageScale scan_scale(const Calibration& calibration, Index scan_bin);
 [[nodiscard]] ImageScale detector_scale(const Calibration& calibration, Index det_bin);
 
+/// Several images of one scan, (images, rows, cols).
+struct ImageStack {
+  struct Coordinate {
+    std::string name, unit;
+    std::vector<double> values;  ///< (image)
+  };
+  std::vector<Coordinate> coordinates;  ///< data sets beside those images in HDF5
+  std::vector<std::string> labels;      ///< (image)
+  Index columns = 0;                    ///< side by side in a picture; 0: nearly square
+  Index of_one_range = 1;               ///< so many neighbours have the colours of one range
+};
+
 /// Writes a (rows, cols) image by the ending of `path`, atomically:
 ///   .npy  the element type as it is
 ///   .tif  u64 as u32 when it fits, else f32 (noted in the record); pixel size in ImageJ tags; record in the
 ///   description .png  8-bit as depicted, with a colour bar and, when calibrated, a scale bar .h5   data set /image
 ///   with its axes and the record as attributes
-/// and the record beside it as <path without ending>.json. Throws Error(usage) for other endings, Error(io).
+/// and the record beside it as <path without ending>.json. With a stack the image is (images, rows, cols): a TIFF then
+/// has several pages, a PNG the pictures side by side. Throws Error(usage) for other endings, Error(io).
 void save_image(const std::string& path, const Array& image, const ImageScale& scale, const PictureOptions& picture,
-                Value record, const Depiction& depiction = {});
+                Value record, const Depiction& depiction = {}, const ImageStack* stack = nullptr);
 
 /// The style of save_image() in a PNG. Throws Error(usage) for a range that is none.
 [[nodiscard]] ImageStyle picture_style(const Depiction& depiction, const ImageScale& scale,

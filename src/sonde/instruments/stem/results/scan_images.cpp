@@ -9,7 +9,6 @@
 
 #include "sonde/engine/base/clock.h"
 #include "sonde/engine/base/error.h"
-#include "sonde/instruments/stem/load/stored_frames.h"
 #include "sonde/instruments/stem/load/survey.h"
 
 namespace sonde::stem {
@@ -46,9 +45,9 @@ std::string try_survey(ScanImages& made, std::unique_ptr<Source> source, const L
   if (!std::all_of(masks.begin(), masks.end(), [](const Mask& mask) { return mask.boolean(); }))
     return "weighted masks need decoded frames";
   std::vector<Array> sums = sum_masks(made.dataset, masks);
-  const char* path = has_bit_planes(made.dataset)  ? "bit planes"
-                     : has_electrons(made.dataset) ? "electrons"
-                                                   : "decoded frames";
+  const char* path = sums_on_planes(made.dataset, masks.size())      ? "bit planes"
+                     : sums_of_electrons(made.dataset, masks.size()) ? "electrons"
+                                                                     : "decoded frames";
   for (std::size_t i = 0; i < masks.size(); ++i)
     made.images.push_back(
         {"", path, masks[i].area(), masks[i].hash, std::move(sums[i]).reshaped(made.dataset.shape().first(2))});

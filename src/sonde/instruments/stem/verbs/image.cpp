@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <type_traits>
 
 #include "sonde/engine/base/error.h"
+#include "sonde/engine/base/log.h"
 #include "sonde/engine/base/paths.h"
 #include "sonde/engine/base/run_files.h"
 #include "sonde/engine/base/text.h"
@@ -18,6 +20,7 @@
 #include "sonde/instruments/stem/load/series.h"
 #include "sonde/instruments/stem/results/depiction.h"
 #include "sonde/instruments/stem/results/detector_images.h"
+#include "sonde/instruments/stem/results/detector_stack.h"
 #include "sonde/instruments/stem/results/image_record.h"
 #include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/results/provenance.h"
@@ -74,7 +77,9 @@ struct Job {
   std::optional<Value> input{};                   // what the data must be those of: --from, --state
   std::string where{};                            // the file that says so
   bool one_file = true;                           // -o names the image, else a folder of images
+  std::vector<DetectorSet> sets{};                // whose members are the detectors
   std::vector<std::vector<std::string>> names{};  // of the images in the folder: [scan][detector]
+  std::vector<std::vector<std::string>> given{};  // and of those handed on: [scan][set]
   std::optional<SeriesCentre> series{};           // of several scans, where the detectors need it
 };
 
@@ -113,6 +118,70 @@ void describe_values(const Array& image, Value& entry) {
     describe(static_cast<const double*>(image.data()));
 }
 
+/// What the images of one set of detectors are kept with.
+struct Kept {
+  const Dataset& dataset;
+  const DetectorGeometry& geometry;
+  const std::optional<Centre>& centre;
+  const std::string& path;
+  Index scan = 0;
+  std::size_t set = 0, first = 0;  ///< number of the set, and of its first member among all detectors
+};
+
+Value entry_of(const Kept& kept, const DetectorImage& image) {
+  Value entry;
+  entry["scan"] = kept.path;
+  entry["detector"] = image.detector;
+  entry["area_pixels"] = image.area;
+  entry["computed_from"] = image.path;
+  entry["ledger"] = kept.dataset.ledger().to_value();
+  describe_values(image.image, entry);
+  return entry;
+}
+
+/// The images of a set: those of a family as one stack, unless each gets its own file in a folder.
+void keep_set(const Kept& kept, std::span<const DetectorImage> members, const Job& job, Run& run) {
+  const DetectorSet& set = job.sets[kept.set];
+  const auto scan = static_cast<std::size_t>(kept.scan);
+  std::optional<DetectorStack> stack;
+  if (set.several) stack = stack_of(set, members);
+  if (const auto empty = std::ranges::count(members, 0, &DetectorImage::area); empty > 0)
+    log_warning(fmt::format("{}: {} of {} detectors cover no good pixel; their images are 0", set.text, empty, members.size()));
+  const auto record = [&](const DetectorImage& image) {
+    return record_of(kept.dataset, image, job, kept.geometry, kept.centre, kept.scan);
+  };
+  const bool files = !job.options.output.empty(), whole = stack && (job.one_file || !files);
+  for (std::size_t i = 0; i < (whole ? 1 : members.size()); ++i) {
+    const DetectorImage& image = whole ? stack->image : members[i];
+    Value entry = entry_of(kept, image);
+    if (whole) entry["members"] = stack->members;
+    if (files) {
+      const std::string& output = job.options.output;
+      const std::string file =
+          job.one_file ? output : (fs::path(output) / (job.names[scan][kept.first + i] + ".tif")).string();
+      if (!job.one_file) make_folders(output);
+      require_not_input(file, kept.dataset.acquisition(), kept.dataset.options());
+      if (whole)
+        save_stack(file, kept.dataset, set, *stack, kept.geometry, job.picture, record(image));
+      else
+        save_detector_image(file, kept.dataset, image, kept.geometry, job.detectors.centre_method, job.picture,
+                            record(image));
+      entry["file"] = file;
+      run.say(fmt::format("wrote     {} ({}, {} pixels, from {})", file, image.detector, image.area, image.path));
+    }
+    run.results()["images"].push_back(std::move(entry));
+  }
+  const Shape shape = kept.dataset.shape().first(2);
+  Contents contents;
+  contents.attribute("schema", std::string("sonde.stem.images/1"));
+  const std::string name = job.given.size() == 1 ? set.text : job.given[scan][kept.set];
+  if (stack)
+    contents.add(name, {"detector", "scan row", "scan column"}, alias(stack->image.image));
+  else
+    contents.add(name, {"scan row", "scan column"}, alias(members[0].image).reshaped(shape));
+  run.give(contents);
+}
+
 /// Reports the scan and its images, the one of this number where there are several, and writes them.
 void keep_images(const Dataset& dataset, const DetectorGeometry& geometry, const std::optional<Centre>& centre,
                  const std::vector<DetectorImage>& images, const std::string& path, Index scan, const Job& job,
@@ -130,33 +199,12 @@ void keep_images(const Dataset& dataset, const DetectorGeometry& geometry, const
                         centre->col, centre->radius, centre->confidence));
     for (const std::string& note : centre->notes) run.say("          " + note);
   }
-  const bool folder = !job.one_file;
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    const DetectorImage& image = images[i];
-    Value entry;
-    entry["scan"] = path;
-    entry["detector"] = image.detector;
-    entry["area_pixels"] = image.area;
-    entry["computed_from"] = image.path;
-    entry["ledger"] = dataset.ledger().to_value();
-    describe_values(image.image, entry);
-    if (!job.options.output.empty()) {
-      const std::string file =
-          folder ? (fs::path(job.options.output) / (job.names[static_cast<std::size_t>(scan)][i] + ".tif")).string()
-                 : job.options.output;
-      if (folder) make_folders(job.options.output);
-      require_not_input(file, dataset.acquisition(), dataset.options());
-      save_detector_image(file, dataset, image, geometry, job.detectors.centre_method, job.picture,
-                          record_of(dataset, image, job, geometry, centre, scan));
-      entry["file"] = file;
-      run.say(fmt::format("wrote     {} ({}, {} pixels, from {})", file, image.detector, image.area, image.path));
-    }
-    run.results()["images"].push_back(std::move(entry));
-    Contents contents;
-    contents.attribute("schema", std::string("sonde.stem.images/1"));
-    contents.add(job.names.size() == 1 ? image.detector : job.names[static_cast<std::size_t>(scan)][i],
-                 {"scan row", "scan column"}, alias(image.image).reshaped(dataset.shape().first(2)));
-    run.give(contents);
+  std::size_t first = 0;
+  for (std::size_t set = 0; set < job.sets.size(); ++set) {
+    const std::span members(images.data() + first, job.sets[set].members.size());
+    const Kept kept{dataset, geometry, centre, path, scan, set, first};
+    keep_set(kept, members, job, run);
+    first += members.size();
   }
 }
 
@@ -289,9 +337,10 @@ void run_image(const ImageCommandOptions& options, Run& run) {
   }
   if (options.output.empty() && !run.json() && !run.gives_arrays() && !run.dry_run())
     throw Error(ErrorKind::usage, "no output was named").hint("give -o image.tif (or .npy, .png, .h5)");
-  for (const std::string& text : job.detectors.detector)
-    if (!is_moment(text)) (void)DetectorExpression::parse(text);  // before any work
-  check_output(job, scans.size() * job.detectors.detector.size());
+  job.sets = detector_sets(job.detectors);  // before any work
+  check_output(job, scans.size() * job.sets.size());
+  job.given = image_names(scans, job.detectors.detector);
+  job.detectors = with_members(job.detectors, job.sets);
   job.names = image_names(scans, job.detectors.detector);
   if (run.dry_run()) {
     for (const std::string& path : scans)
@@ -311,7 +360,9 @@ std::string detectors_in_words() {
   return fmt::format(
       "Detectors are {} (in units of the bright-field disk), com-row and com-col (first moments), com-magnitude and "
       "com-angle (of their deflection from the centre), or expressions of {} and file joined by & | ! and parentheses. "
-      "Boolean detectors give exact integers. A PNG of a first moment shows the deflection from the centre of the "
+      "rings and segments are many detectors in one expression, whose images are one stack (rings by rings, sectors by "
+      "sectors): pages of a TIFF, pictures side by side in a PNG. All detectors of a command are summed in one reading of "
+      "the frames. Boolean detectors give exact integers. A PNG of a first moment shows the deflection from the centre of the "
       "beam. "
       "Beside every image a .json record is written that repeats it bit for bit with {}.\n\n"
       "Shapes have their arguments in pixels after binning, rows before columns, pixel centres at whole numbers; a row "
@@ -334,6 +385,10 @@ Verb image_verb() {
                         "One image of every scan of a series"},
                        {"sonde stem image scan_master.h5 -d bf -d adf -d com-row -o images/",
                         "Several detectors from one load"},
+                       {"sonde stem image scan_master.h5 -d 'segments(auto,auto,0,rho,1,4,-45deg)' -o quadrants.h5",
+                        "The four quadrants of a DPC detector, as one stack"},
+                       {"sonde stem image scan_master.h5 -d 'rings(auto,auto,0,60,100)' -o rings.npy",
+                        "A hundred rings"},
                        {"sonde stem image --from haadf.json -o again.tif", "The same image again"},
                        {"sonde stem image --state state.json -o images/", "Every image that the viewer showed"}},
           .plans = true,
