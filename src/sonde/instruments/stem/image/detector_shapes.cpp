@@ -167,42 +167,6 @@ std::optional<ShapeFault> check_runs(Arguments a) {
   return {};
 }
 
-std::optional<ShapeFault> check_family(Arguments a) {
-  constexpr std::size_t first = 4;  // the numbers of pieces; an angle may follow them
-  double count = 1;
-  for (std::size_t i = first; i < std::min<std::size_t>(a.size(), 6); ++i) {
-    if (a[i] < 1 || a[i] != std::floor(a[i])) return ShapeFault{"a number of pieces is a whole number, at least 1", i};
-    count *= a[i];
-  }
-  if (count > static_cast<double>(most_of_family)) return ShapeFault{"more than 1024 detectors", first};
-  return {};
-}
-
-std::vector<DetectorShape> families() {
-  const ShapeArgument row{"row", Role::centre_row}, col{"col", Role::centre_col}, r_in{"r_in", Role::inner_radius},
-      r_out{"r_out", Role::outer_radius};
-  return {{.name = "rings",
-           .arguments = {row, col, r_in, r_out, {"n", Role::pieces}},
-           .help = "n detectors: adjacent annuli of equal width from r_in to r_out, the innermost first.",
-           .example = "rings(12.5,14,0,9,3)",
-           .samples = nullptr,
-           .check = check_family},
-          {.name = "segments",
-           .arguments = {row,
-                         col,
-                         r_in,
-                         r_out,
-                         {"n_rings", Role::pieces},
-                         {"n_sectors", Role::pieces},
-                         {"phi0", Role::start_angle}},
-           .optional = 1,
-           .help = "n_rings x n_sectors detectors: such annuli, each in equal sectors that are counted clockwise on the "
-                   "screen from the angle phi0.",
-           .example = "segments(12.5,14,0,9,2,4,-45deg)",
-           .samples = nullptr,
-           .check = check_family}};
-}
-
 std::vector<DetectorShape> table() {
   const ShapeArgument row{"row", Role::centre_row}, col{"col", Role::centre_col};
   return {
@@ -353,20 +317,12 @@ const std::vector<DetectorShape>& detector_shapes() {
   return all;
 }
 
-const std::vector<DetectorShape>& detector_families() {
-  static const std::vector<DetectorShape> all = families();
-  return all;
-}
-
-namespace {
-const DetectorShape* named(const std::vector<DetectorShape>& all, std::string_view name) {
-  const auto found = std::ranges::find(all, name, &DetectorShape::name);
+const DetectorShape* find_detector_shape(std::string_view name) {
+  const auto& all = detector_shapes();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const DetectorShape& shape) { return shape.name == name; });
   return found != all.end() ? &*found : nullptr;
 }
-}  // namespace
-
-const DetectorShape* find_detector_shape(std::string_view name) { return named(detector_shapes(), name); }
-const DetectorShape* find_detector_family(std::string_view name) { return named(detector_families(), name); }
 
 std::string detector_shapes_help() {
   std::string text;

@@ -362,8 +362,8 @@ DetectorSet expand_detector(std::string_view text) {
   const std::string angle = numbers.size() > 6 ? "," + written(numbers[6]) : "";
   for (Index ring = 0; ring < set.rings; ++ring)
     for (Index sector = 0; sector < set.sectors; ++sector) {
-      const std::string head = fmt::format("({},{},{},{}", written(numbers[0]), written(numbers[1]), radius(ring),
-                                           radius(ring + 1));
+      const std::string head =
+          fmt::format("({},{},{},{}", written(numbers[0]), written(numbers[1]), radius(ring), radius(ring + 1));
       const std::string member = set.sectors == 1 ? fmt::format("annulus{})", head)
                                                   : fmt::format("segment{},{},{}{})", head, sector, set.sectors, angle);
       set.members.push_back(tree.text.substr(0, place) + member + tree.text.substr(end));

@@ -291,8 +291,8 @@ TEST(DetectorSet, SegmentsShareNoPixelAndAreTheAnnulusTogether) {
       const double d = std::hypot(r - 9, c - 12);
       return d >= edge(set.radii.front()) && d < edge(set.radii.back());
     });
-    EXPECT_EQ(together.size(), annulus.size());                   // nothing twice
-    EXPECT_EQ(make_mask(19, 26, together).pixels, annulus);       // nothing missing
+    EXPECT_EQ(together.size(), annulus.size());              // nothing twice
+    EXPECT_EQ(make_mask(19, 26, together).pixels, annulus);  // nothing missing
   }
 }
 
@@ -347,7 +347,8 @@ TEST(DetectorSet, ErrorsSayWhatIsWrong) {
     EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { (void)expand_detector(wrong.text); }),
                 HasSubstr(wrong.message))
         << wrong.text;
-  EXPECT_THAT(usage_error("segments(1,2,0,5,2,2)"), HasSubstr("segments are several detectors, but one is expected here"));
+  EXPECT_THAT(usage_error("segments(1,2,0,5,2,2)"),
+              HasSubstr("segments are several detectors, but one is expected here"));
 }
 
 TEST(Expression, UnknownDiskHasAHint) {

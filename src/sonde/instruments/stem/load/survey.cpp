@@ -242,7 +242,9 @@ class Walk {
       set_.run(frames, waiting.scratch, waiting.sums.data());
     });
     for (Index k = 0; k < waiting.count; ++k) {
-      const auto of = [&](std::size_t mask) { return waiting.sums[mask * MaskSet::lanes + static_cast<std::size_t>(k)]; };
+      const auto of = [&](std::size_t mask) {
+        return waiting.sums[mask * MaskSet::lanes + static_cast<std::size_t>(k)];
+      };
       const Index position = waiting.positions[k];
       for (std::size_t i = 0; i < images_.size(); ++i)
         static_cast<std::uint64_t*>(images_[i].data())[position] += of(i);

@@ -64,23 +64,24 @@ std::vector<Array> from_bit_planes(const Dataset& dataset, std::span<const Mask>
   options.sentinel = acquisition.sentinel;
   const BitplaneMasks planes =
       BitplaneMasks::prepare(acquisition.rows, acquisition.cols, size_bytes(acquisition.stored), masks, options);
-  for_each_stored_frame(
-      dataset, [&](const StoredFrame& frame, DecodeScratch& scratch, std::vector<std::byte>& elements) {
-        BitplaneSums sums;
-        // A chunk that skipped its filter, and a frame where a good pixel has no data, are decoded instead.
-        bool decoded = (frame.filter_mask & 1u) != 0;
-        if (!decoded) {
-          planes.evaluate(frame.bytes, *frame.format, scratch.bitshuffle, sums);
-          decoded = sums.sentinel;
-        }
-        if (decoded) {
-          frame.decode(scratch, elements);
-          for (std::size_t i = 0; i < masks.size(); ++i)
-            sums.masks[i] = sum_of_pixels(elements, acquisition, options.good, masks[i]);
-        }
-        for (std::size_t i = 0; i < masks.size(); ++i)
-          static_cast<std::uint64_t*>(images[i].data())[frame.position] += sums.masks[i];
-      });
+  for_each_stored_frame(dataset,
+                        [&](const StoredFrame& frame, DecodeScratch& scratch, std::vector<std::byte>& elements) {
+                          BitplaneSums sums;
+                          // A chunk that skipped its filter, and a frame where a good pixel has no data, are decoded
+                          // instead.
+                          bool decoded = (frame.filter_mask & 1u) != 0;
+                          if (!decoded) {
+                            planes.evaluate(frame.bytes, *frame.format, scratch.bitshuffle, sums);
+                            decoded = sums.sentinel;
+                          }
+                          if (decoded) {
+                            frame.decode(scratch, elements);
+                            for (std::size_t i = 0; i < masks.size(); ++i)
+                              sums.masks[i] = sum_of_pixels(elements, acquisition, options.good, masks[i]);
+                          }
+                          for (std::size_t i = 0; i < masks.size(); ++i)
+                            static_cast<std::uint64_t*>(images[i].data())[frame.position] += sums.masks[i];
+                        });
   return images;
 }
 

@@ -58,7 +58,8 @@ std::vector<DetectorSet> detector_sets(const DetectorOptions& options) {
     }
     sets.push_back(expand_detector(text));
     if (sets.back().several && options.inclusive)
-      throw Error(ErrorKind::usage, fmt::format("{}: its detectors would share the pixels on the edges between them", text))
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: its detectors would share the pixels on the edges between them", text))
           .hint("leave out " + setting("inclusive"));
   }
   return sets;
@@ -77,7 +78,8 @@ DetectorOptions with_members(DetectorOptions options, std::span<const DetectorSe
 DetectorStack stack_of(const DetectorSet& set, std::span<const DetectorImage> images) {
   DetectorStack stack;
   const Shape one = images.front().image.shape();
-  const bool counts = std::ranges::all_of(images, [](const DetectorImage& each) { return each.image.dtype() == DType::u64; });
+  const bool counts =
+      std::ranges::all_of(images, [](const DetectorImage& each) { return each.image.dtype() == DType::u64; });
   stack.image.detector = set.text;
   stack.image.path = images.front().path;
   stack.image.image = Array(Device::cpu(), {std::ssize(images), one[0], one[1]}, counts ? DType::u64 : DType::f64);

@@ -33,8 +33,9 @@ Dataset stack_scan(LayoutChoice layout) {
   LoadOptions options;
   options.layout = layout;
   options.hot_pixels = BadPixelAction::none;
-  return load(std::make_unique<MemorySource<std::uint16_t>>(stack_scan_rows, stack_scan_cols, stack_rows, stack_cols, stored),
-              options, sonde::testing::plenty());
+  return load(
+      std::make_unique<MemorySource<std::uint16_t>>(stack_scan_rows, stack_scan_cols, stack_rows, stack_cols, stored),
+      options, sonde::testing::plenty());
 }
 
 struct Made {
@@ -92,7 +93,7 @@ TEST(DetectorStack, FilesHoldAllImagesWithTheEdgesOfTheirDetectors) {
   const auto save = [&](const std::string& name) {
     save_stack(dir.file(name), dataset, made.sets[0], stack, made.geometry, {}, Value::object());
   };
-  for (const char* name : {"a.h5", "a.npy", "a.tif", "a.png"}) save(name);
+  for (const char* name : {"a.h5", "b.npy", "c.tif", "d.png"}) save(name);
   const auto file = Hdf5File::open(dir.file("a.h5"));
   EXPECT_EQ(file.dataset("/image").read().shape(), (Shape{8, stack_scan_rows, stack_scan_cols}));
   const auto values = [&](const std::string& name) {
@@ -103,11 +104,12 @@ TEST(DetectorStack, FilesHoldAllImagesWithTheEdgesOfTheirDetectors) {
   EXPECT_THAT(values("/inner_radius"), ElementsAre(0, 0, 0, 0, 2, 2, 2, 2));
   EXPECT_THAT(values("/outer_radius"), ElementsAre(2, 2, 2, 2, 4, 4, 4, 4));
   const double quarter = std::numbers::pi / 4;
-  EXPECT_THAT(values("/first_angle"), ElementsAre(-quarter, quarter, 3 * quarter, 5 * quarter, -quarter, quarter, 3 * quarter, 5 * quarter));
+  EXPECT_THAT(values("/first_angle"),
+              ElementsAre(-quarter, quarter, 3 * quarter, 5 * quarter, -quarter, quarter, 3 * quarter, 5 * quarter));
   EXPECT_DOUBLE_EQ(values("/last_angle")[1], 3 * quarter);
-  EXPECT_EQ(read_npy(dir.file("a.npy")).shape(), (Shape{8, stack_scan_rows, stack_scan_cols}));
+  EXPECT_EQ(read_npy(dir.file("b.npy")).shape(), (Shape{8, stack_scan_rows, stack_scan_cols}));
   // Four sectors side by side, two rings below each other.
-  const Array picture = read_png(dir.file("a.png"));
+  const Array picture = read_png(dir.file("d.png"));
   EXPECT_GT(picture.shape()[1], picture.shape()[0]);
   EXPECT_THAT(read_text(dir.file("a.json")), HasSubstr("segment(auto,auto,0.5rho,1rho,3,4,-45deg)"));
 }
@@ -118,7 +120,8 @@ TEST(DetectorStack, ClosedEdgesAreRefused) {
   EXPECT_EQ(detector_sets(options).size(), 3U);
   options.inclusive = true;
   EXPECT_THAT(sonde::testing::error_of(ErrorKind::usage, [&] { (void)detector_sets(options); }),
-              HasSubstr("rings(1,2,0,4,2): its detectors would share the pixels on the edges between them\nhint: leave out --inclusive"));
+              HasSubstr("rings(1,2,0,4,2): its detectors would share the pixels on the edges between them\nhint: leave "
+                        "out --inclusive"));
 }
 
 }  // namespace

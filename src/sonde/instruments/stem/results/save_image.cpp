@@ -82,12 +82,14 @@ void save_hdf5(const std::string& path, const Array& image, const ImageScale& sc
 Array picture_of(const Array& images, const ImageStack& stack, const Depiction& depiction, const ImageScale& scale,
                  const PictureOptions& picture) {
   const Index count = images.shape()[0], rows = images.shape()[1], cols = images.shape()[2];
-  const auto across = stack.columns > 0 ? static_cast<double>(stack.columns) : std::ceil(std::sqrt(static_cast<double>(count)));
+  const auto across =
+      stack.columns > 0 ? static_cast<double>(stack.columns) : std::ceil(std::sqrt(static_cast<double>(count)));
   ImageStyle style = picture_style(depiction, scale, picture);
   style.zoom = std::clamp<Index>(static_cast<Index>(2000 / (across * static_cast<double>(std::max(rows, cols)))), 1, 8);
   const auto part = [&](Index first, Index several) {
     Array made(Device::cpu(), {several * rows, cols}, images.dtype());
-    std::memcpy(made.data(), static_cast<const std::byte*>(images.data()) + first * rows * cols * 8, made.allocated_bytes());
+    std::memcpy(made.data(), static_cast<const std::byte*>(images.data()) + first * rows * cols * 8,
+                made.allocated_bytes());
     return made;
   };
   std::vector<Panel> panels;

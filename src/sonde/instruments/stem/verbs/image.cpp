@@ -146,7 +146,8 @@ void keep_set(const Kept& kept, std::span<const DetectorImage> members, const Jo
   std::optional<DetectorStack> stack;
   if (set.several) stack = stack_of(set, members);
   if (const auto empty = std::ranges::count(members, 0, &DetectorImage::area); empty > 0)
-    log_warning(fmt::format("{}: {} of {} detectors cover no good pixel; their images are 0", set.text, empty, members.size()));
+    log_warning(
+        fmt::format("{}: {} of {} detectors cover no good pixel; their images are 0", set.text, empty, members.size()));
   const auto record = [&](const DetectorImage& image) {
     return record_of(kept.dataset, image, job, kept.geometry, kept.centre, kept.scan);
   };
@@ -361,8 +362,10 @@ std::string detectors_in_words() {
       "Detectors are {} (in units of the bright-field disk), com-row and com-col (first moments), com-magnitude and "
       "com-angle (of their deflection from the centre), or expressions of {} and file joined by & | ! and parentheses. "
       "rings and segments are many detectors in one expression, whose images are one stack (rings by rings, sectors by "
-      "sectors): pages of a TIFF, pictures side by side in a PNG. All detectors of a command are summed in one reading of "
-      "the frames. Boolean detectors give exact integers. A PNG of a first moment shows the deflection from the centre of the "
+      "sectors): pages of a TIFF, pictures side by side in a PNG. All detectors of a command are summed in one reading "
+      "of "
+      "the frames. Boolean detectors give exact integers. A PNG of a first moment shows the deflection from the centre "
+      "of the "
       "beam. "
       "Beside every image a .json record is written that repeats it bit for bit with {}.\n\n"
       "Shapes have their arguments in pixels after binning, rows before columns, pixel centres at whole numbers; a row "
@@ -376,24 +379,24 @@ std::string detectors_in_words() {
 }  // namespace
 
 Verb image_verb() {
-  return {.name = "stem image",
-          .summary = "Make virtual images with any detectors",
-          .details = detectors_in_words() + "\n\n" + detector_shapes_help(),
-          .examples = {{"sonde stem image scan_master.h5 --detector haadf --center auto --det-bin 2 -o haadf.tif",
-                        "A high-angle annular dark-field image"},
-                       {"sonde stem image DIR --pattern tilt --detector 'annulus(auto,auto,40,90)' --all -o out/",
-                        "One image of every scan of a series"},
-                       {"sonde stem image scan_master.h5 -d bf -d adf -d com-row -o images/",
-                        "Several detectors from one load"},
-                       {"sonde stem image scan_master.h5 -d 'segments(auto,auto,0,rho,1,4,-45deg)' -o quadrants.h5",
-                        "The four quadrants of a DPC detector, as one stack"},
-                       {"sonde stem image scan_master.h5 -d 'rings(auto,auto,0,60,100)' -o rings.npy",
-                        "A hundred rings"},
-                       {"sonde stem image --from haadf.json -o again.tif", "The same image again"},
-                       {"sonde stem image --state state.json -o images/", "Every image that the viewer showed"}},
-          .plans = true,
-          .watched = Watched{},
-          .invoke = invocation<ImageCommandOptions, run_image>};
+  return {
+      .name = "stem image",
+      .summary = "Make virtual images with any detectors",
+      .details = detectors_in_words() + "\n\n" + detector_shapes_help(),
+      .examples = {{"sonde stem image scan_master.h5 --detector haadf --center auto --det-bin 2 -o haadf.tif",
+                    "A high-angle annular dark-field image"},
+                   {"sonde stem image DIR --pattern tilt --detector 'annulus(auto,auto,40,90)' --all -o out/",
+                    "One image of every scan of a series"},
+                   {"sonde stem image scan_master.h5 -d bf -d adf -d com-row -o images/",
+                    "Several detectors from one load"},
+                   {"sonde stem image scan_master.h5 -d 'segments(auto,auto,0,rho,1,4,-45deg)' -o quadrants.h5",
+                    "The four quadrants of a DPC detector, as one stack"},
+                   {"sonde stem image scan_master.h5 -d 'rings(auto,auto,0,60,100)' -o rings.npy", "A hundred rings"},
+                   {"sonde stem image --from haadf.json -o again.tif", "The same image again"},
+                   {"sonde stem image --state state.json -o images/", "Every image that the viewer showed"}},
+      .plans = true,
+      .watched = Watched{},
+      .invoke = invocation<ImageCommandOptions, run_image>};
 }
 
 }  // namespace sonde::stem
