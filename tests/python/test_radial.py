@@ -57,6 +57,27 @@ def test_floating_point_frames_have_no_variance(counts):
     np.testing.assert_allclose(made["radial/mean"].reshape(12, 9), sums / area, rtol=1e-6)
 
 
+def test_medians_spreads_and_orders_are_numpys(counts, tmp_path):
+    np.save(tmp_path / "counts.npy", counts)
+    made = sonde.stem.radial(tmp_path / "counts.npy", centre="13.3,18.9", split="none", bins=40, outer=12.5, median=True, spread=True, orders=5, hot_pixels="none",
+                             output=tmp_path / "rings.h5")
+    radius, angle = radius_and_angle()
+    for ring in range(40):
+        inside = (radius / 12.5 * 40).astype(int) == ring
+        if not inside.any():  # the first ring holds no centre of a pixel
+            assert np.isnan(made["radial/median"][..., ring]).all() and np.isnan(made["radial/orders"][..., ring, :]).all()
+            continue
+        values = counts[..., inside].astype(float)
+        np.testing.assert_array_equal(made["radial/median"][..., ring], np.median(values, -1).astype(np.float32))
+        np.testing.assert_allclose(made["radial/spread"][..., ring], values.var(-1), rtol=1e-6, atol=1e-6)
+        waves = np.exp(1j * np.arange(6)[:, None] * angle[inside])
+        np.testing.assert_allclose(made["radial/orders"][..., ring, :], (values[..., None, :] * waves).mean(-1), atol=1e-4)  # f32 of about 40
+        fluctuation = (values.var(-1) / values.mean(-1) ** 2).mean()
+        assert made["radial/fluctuation_of_scan"][ring] == pytest.approx(fluctuation, rel=1e-5)
+    with h5py.File(tmp_path / "rings.h5") as file:
+        assert file["radial/orders"].shape == (3, 4, 40, 6)
+
+
 def test_a_unit_without_its_calibration_is_refused(counts):
     with pytest.raises(sonde.Error, match="the reciprocal size of a detector pixel is not known.*\n.*voltage"):
         sonde.stem.radial(counts, unit="1/A", centre="13,18")

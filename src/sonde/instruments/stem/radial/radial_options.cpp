@@ -52,6 +52,10 @@ void RadialOptions::check() const {
     throw Error(ErrorKind::usage,
                 fmt::format("the outer radius ({:g}) is not larger than the inner one ({:g})", *outer, inner))
         .hint("give a larger " + setting("outer") + " or a smaller " + setting("inner"));
+  if (orders && azimuth > 1)
+    throw Error(ErrorKind::usage,
+                fmt::format("angular orders are those of whole rings, but rings have {} sectors", azimuth))
+        .hint("leave out " + setting("orders") + " or " + setting("azimuth"));
 }
 
 Index RadialOptions::most_bins(Index rows, Index cols) const {
@@ -100,6 +104,15 @@ void RadialOptions::describe(Fields& fields) {
   fields.choice("split", split, {{"none", PixelSplit::none}, {"bbox", PixelSplit::bbox}, {"full", PixelSplit::full}},
                 {.help = "how a pixel on an edge is shared: none: its centre decides; bbox: by the radii of its "
                          "corners; full: by area"});
+  fields.add("median", median,
+             {.help = "also the median of each ring, which Bragg disks hardly change: the background between them"});
+  fields.add("spread", spread,
+             {.help = "also the variance of the pixels around each ring (counts^2), and of the scan its mean over the "
+                      "square of the mean, the fluctuation profile"});
+  fields.add("orders", orders,
+             {.help = "also the angular orders 0 to N of each ring: mean of the counts times exp(i m angle)",
+              .min = 0,
+              .max = most_orders});
   fields.heading("");
 }
 

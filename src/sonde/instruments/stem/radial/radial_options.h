@@ -7,6 +7,7 @@
 #include "sonde/engine/options/fields.h"
 #include "sonde/instruments/stem/correct/centre.h"
 #include "sonde/instruments/stem/radial/bins.h"
+#include "sonde/instruments/stem/radial/ring_statistics.h"
 #include "sonde/instruments/stem/read/acquisition.h"
 
 namespace sonde::stem {
@@ -26,7 +27,10 @@ struct RadialOptions {
   RadialUnit unit = RadialUnit::automatic;
   Index azimuth = 1;
   PixelSplit split = PixelSplit::full;
+  bool median = false, spread = false;  ///< what is kept beside the mean
+  std::optional<Index> orders;          ///< the largest angular order
 
+  [[nodiscard]] RingWanted wanted() const { return {median, spread, orders}; }
   void describe(Fields& fields);
   [[nodiscard]] Ellipse ellipse_asked() const;
   /// The calibration that is used: without the steps of `skip_calibration`.

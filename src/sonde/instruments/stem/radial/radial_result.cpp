@@ -109,6 +109,26 @@ void doubt_stated_centre(RadialResult& result) {
                   result.found->row, result.found->col, off, setting("skip_calibration", "origin")));
 }
 
+/// Of each bin the mean over positions of spread / mean^2.
+std::vector<double> fluctuation_of(const RadialResult& result) {
+  const Index bins = result.plan.bins().count(), positions = result.means.shape()[0];
+  const auto *means = static_cast<const float*>(result.means.data()),
+             *spreads = static_cast<const float*>(result.spreads.data());
+  std::vector<double> all;
+  for (Index b = 0; b < bins; ++b) {
+    double sum = 0;
+    Index count = 0;
+    for (Index p = 0; p < positions; ++p) {
+      const double mean = static_cast<double>(means[p * bins + b]), spread = static_cast<double>(spreads[p * bins + b]);
+      if (!(mean > 0) || !std::isfinite(spread)) continue;
+      sum += spread / (mean * mean);
+      ++count;
+    }
+    all.push_back(count > 0 ? sum / static_cast<double>(count) : std::numeric_limits<double>::quiet_NaN());
+  }
+  return all;
+}
+
 void warn(RadialResult& result, const RadialOptions& options) {
   if (result.found && result.stated_centre) doubt_stated_centre(result);
   if (result.found && !result.stated_centre && result.found->confidence < sure)
@@ -158,10 +178,22 @@ RadialResult make_radial(const Dataset& dataset, const RadialOptions& options, B
   const Reservation room = budget.reserve(values * sizeof(float) * (counts ? 2 : 1), "radial profiles",
                                           "give fewer " + setting("bins") + " or more " + setting("memory"));
   RadialProfiles profiles(result.plan, counts ? RadialProfiles::Variance::of_counts : RadialProfiles::Variance::no);
-  Operation* const operation = &profiles;
-  result.by_electrons = visit_frames(dataset, "radial profiles", std::span(&operation, 1));
+  std::vector<Operation*> operations = {&profiles};
+  const RingWanted wanted = options.wanted();
+  const Reservation more =
+      budget.reserve(RingStatistics::bytes(wanted, dataset.positions(), result.plan.bins().count()),
+                     "statistics of rings", "give fewer " + setting("bins") + " or more " + setting("memory"));
+  RingPixels pixels;
+  if (wanted.any()) pixels = RingPixels::prepare(geometry, result.plan.bins(), dataset.good(), wanted);
+  RingStatistics statistics(pixels, wanted);
+  if (wanted.any()) operations.push_back(&statistics);
+  result.by_electrons = visit_frames(dataset, "radial profiles", operations);
   result.means = std::move(profiles.mean);
   result.variances = std::move(profiles.variance);
+  result.medians = std::move(statistics.median);
+  result.spreads = std::move(statistics.spread);
+  result.orders = std::move(statistics.orders);
+  if (wanted.spread) result.fluctuation = fluctuation_of(result);
   result.valid = dataset.valid();
   result.scan_rows = dataset.shape()[0];
   result.scan_cols = dataset.shape()[1];
@@ -235,6 +267,14 @@ Contents RadialResult::contents(const std::string& command) const {
   describe("radial/mean", {"scan row", "scan column", "radius"}, of_scan(means), "counts");
   if (!variances.empty())
     describe("radial/variance", {"scan row", "scan column", "radius"}, of_scan(variances), "counts^2");
+  if (!medians.empty()) describe("radial/median", {"scan row", "scan column", "radius"}, of_scan(medians), "counts");
+  if (!spreads.empty()) {
+    describe("radial/spread", {"scan row", "scan column", "radius"}, of_scan(spreads), "counts^2");
+    describe("radial/fluctuation_of_scan", {"radius"}, of_bins(fluctuation), "");
+  }
+  if (!orders.empty())
+    describe("radial/orders", {"scan row", "scan column", "radius", "order"},
+             alias(orders).reshaped({scan_rows, scan_cols, bins.radii, orders.shape()[2]}), "counts");
   describe("radial/mean_of_scan", {"radius"}, of_bins(mean), "counts");
   if (!variance.empty()) describe("radial/variance_of_scan", {"radius"}, of_bins(variance), "counts^2");
   describe("radial/area", {"radius"}, of_bins(plan.area()), "px");

@@ -37,6 +37,8 @@ struct RadialResult {
   std::vector<double> mean;                ///< (bin) of the mean pattern, NaN in bins without a good pixel
   std::vector<double> variance;            ///< of these, of Poisson counts; empty where elements are not counts
   Array means, variances;                  ///< f32 (positions, bins): RadialProfiles
+  Array medians, spreads, orders;          ///< RingStatistics; empty unless asked for
+  std::vector<double> fluctuation;         ///< (bin) mean over the scan of spread / mean^2, NaN where there is none
   std::vector<std::uint8_t> valid;
   Index scan_rows = 0, scan_cols = 0;
   bool by_electrons = false;  ///< summed from lists of electrons, without frames

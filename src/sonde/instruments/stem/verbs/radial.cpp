@@ -44,9 +44,12 @@ void run_radial(const RadialCommandOptions& options, Run& run) {
   if (run.dry_run()) {
     run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
     MemoryPlan plan = preview.estimate.memory();
-    const auto profiles = static_cast<std::size_t>(
-        preview.sizes.scan_rows * preview.sizes.scan_cols *
-        options.radial.most_bins(preview.estimate.rows, preview.estimate.cols) * Index{2 * sizeof(float)});
+    const auto profiles =
+        static_cast<std::size_t>(preview.sizes.scan_rows * preview.sizes.scan_cols *
+                                 options.radial.most_bins(preview.estimate.rows, preview.estimate.cols) *
+                                 Index{2 * sizeof(float)}) +
+        RingStatistics::bytes(options.radial.wanted(), preview.sizes.scan_rows * preview.sizes.scan_cols,
+                              options.radial.most_bins(preview.estimate.rows, preview.estimate.cols));
     plan.add("radial profiles", profiles, "mean and variance by position");
     plan.peak_bytes += profiles;
     run.show_memory(plan, run.budget());
@@ -71,27 +74,33 @@ void run_radial(const RadialCommandOptions& options, Run& run) {
 }  // namespace
 
 Verb radial_verb() {
-  return {.name = "stem radial",
-          .summary = "Average each pattern over rings, or over rings and sectors",
-          .details =
-              "The mean counts of a pixel by its distance from the centre of the pattern, for every scan position and "
-              "for the mean pattern of the scan, with the variance that the counts themselves give. A first pass over "
-              "the frames finds bad pixels and the centre, a second one sums; none is held.\n\n"
-              "Rings may be ellipses (" +
-              setting("ellipse") + "), be cut into sectors (" + setting("azimuth") +
-              "), and have radii in 1/A, mrad or px (" + setting("unit") +
-              "). Bins without a good pixel are NaN, and so are positions without a frame.",
-          .examples = {{"sonde stem radial scan_master.h5 -o profiles.h5 --plot profile.png",
-                        "Rings of one pixel, and a picture"},
-                       {"sonde stem radial scan_master.h5 --bins 100 --inner 0.2 --outer 1.2 --unit 1/A -o profiles.h5",
-                        "A hundred rings between two spacings"},
-                       {"sonde stem radial scan_master.h5 --azimuth 36 --ellipse 1.02,1,30 --plot cake.png",
-                        "Sectors of ten degrees, for an elliptical distortion"},
-                       {"sonde stem radial scan.npy --centre 63.5,64.2 --split none -o profiles.npz",
-                        "Whole pixels about a given centre"}},
-          .plans = true,
-          .watched = Watched{},
-          .invoke = invocation<RadialCommandOptions, run_radial>};
+  return {
+      .name = "stem radial",
+      .summary = "Average each pattern over rings, or over rings and sectors",
+      .details =
+          "The mean counts of a pixel by its distance from the centre of the pattern, for every scan position and "
+          "for the mean pattern of the scan, with the variance that the counts themselves give. A first pass over "
+          "the frames finds bad pixels and the centre, a second one sums; none is held.\n\n"
+          "Rings may be ellipses (" +
+          setting("ellipse") + "), be cut into sectors (" + setting("azimuth") +
+          "), and have radii in 1/A, mrad or px (" + setting("unit") +
+          "). Bins without a good pixel are NaN, and so are positions without a frame. The median, the spread around "
+          "each ring and its angular orders (" +
+          setting("median") + ", " + setting("spread") + ", " + setting("orders") +
+          ") take whole pixels, by their centres.",
+      .examples = {{"sonde stem radial scan_master.h5 -o profiles.h5 --plot profile.png",
+                    "Rings of one pixel, and a picture"},
+                   {"sonde stem radial scan_master.h5 --bins 100 --inner 0.2 --outer 1.2 --unit 1/A -o profiles.h5",
+                    "A hundred rings between two spacings"},
+                   {"sonde stem radial scan_master.h5 --azimuth 36 --ellipse 1.02,1,30 --plot cake.png",
+                    "Sectors of ten degrees, for an elliptical distortion"},
+                   {"sonde stem radial scan_master.h5 --median --spread --orders 8 -o rings.h5",
+                    "The background between disks, the fluctuation profile, and the symmetry of rings"},
+                   {"sonde stem radial scan.npy --centre 63.5,64.2 --split none -o profiles.npz",
+                    "Whole pixels about a given centre"}},
+      .plans = true,
+      .watched = Watched{},
+      .invoke = invocation<RadialCommandOptions, run_radial>};
 }
 
 }  // namespace sonde::stem
