@@ -9,6 +9,7 @@
 #include "sonde/instruments/stem/phase/phase_contents.h"
 #include "sonde/instruments/stem/phase/phase_picture.h"
 #include "sonde/instruments/stem/phase/phase_result.h"
+#include "sonde/instruments/stem/verbs/analysis_page.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/scan_centres.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
@@ -19,7 +20,7 @@ namespace {
 /// Both verbs: a field by itself is the phase with no method of integration.
 struct PhaseCommandOptions {
   std::string input;
-  std::string output, png;
+  std::string output, png, html;
   PhaseOptions phase;
   LoadOptions load;
   void describe(Fields& fields) {
@@ -35,6 +36,7 @@ struct PhaseCommandOptions {
                {.help = field ? "draw counts, deflections, curl and divergence into this picture"
                               : "draw phase, deflections, curl and divergence into this picture",
                 .metavar = "FILE.png"});
+    describe_page(html, fields);
     phase.describe(fields);
     load.layout = LayoutChoice::file;  // sums are enough
     load.describe_without({"layout", "dtype", "rotation"}, fields);
@@ -52,8 +54,9 @@ bool only_field(const PhaseCommandOptions& options) { return options.phase.metho
 
 /// Everything that can be refused before a frame is read.
 void check(const PhaseCommandOptions& options, Run& run) {
-  if (options.png.empty()) run.require_output(options.output);
+  if (options.png.empty() && options.html.empty()) run.require_output(options.output);
   if (!options.output.empty()) require_place(options.output);
+  require_page(options.html);
   if (options.png.empty()) return;
   (void)require_ending(options.png, "pictures", {".png"});
   require_place(options.png);
@@ -62,16 +65,27 @@ void check(const PhaseCommandOptions& options, Run& run) {
 void run_phase(const PhaseCommandOptions& options, Run& run) {
   check(options, run);
   const std::optional<PhaseResult> result =
-      phase_of_input(options.input, options.phase, options.load, std::array{options.output, options.png}, run);
+      phase_of_input(options.input, options.phase, options.load, std::array{options.output, options.png, options.html}, run);
   if (!result) return;
   run.results()[only_field(options) ? "com" : "phase"] = result->to_value();
   const std::string command =
-      command_of(only_field(options) ? "stem com" : "stem phase", options, run, {"output", "png"});
+      command_of(only_field(options) ? "stem com" : "stem phase", options, run, {"output", "png", "html"});
   run.give(phase_contents(*result, command), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
-  if (options.png.empty()) return;
-  write_png(options.png, phase_picture(*result), command);
-  run.say("wrote     " + options.png);
+  if (options.png.empty() && options.html.empty()) return;
+  const Array picture = phase_picture(*result);
+  if (!options.png.empty()) {
+    write_png(options.png, picture, command);
+    run.say("wrote     " + options.png);
+  }
+  const std::string shown = only_field(options) ? "Counts, deflections with their colours, curl and divergence"
+                                                : "Phase, deflections with their colours, curl and divergence";
+  write_page({.title = only_field(options) ? "Centres of mass" : "Phase",
+              .input = options.input,
+              .figures = {{"", shown, html_image(picture, shown)}},
+              .lines = result->lines(),
+              .warnings = result->warnings},
+             options.html, command, run);
 }
 
 void run_com(const CentreCommandOptions& options, Run& run) { run_phase(options, run); }
