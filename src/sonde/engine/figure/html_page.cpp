@@ -25,6 +25,7 @@ p{margin:0 0 10px}
 .row{display:flex;flex-wrap:wrap;gap:22px 26px;align-items:flex-start}
 figure{margin:0;max-width:100%}
 figure img{display:block;max-width:100%;max-height:400px;image-rendering:pixelated}
+.large figure img{max-height:none}
 .small figure img{max-height:256px}
 .row+.row{margin-top:22px}
 .row+p{margin-top:10px;color:#5a6472;font-size:13px}

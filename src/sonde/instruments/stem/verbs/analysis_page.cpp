@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/version.h"
 #include "sonde/engine/figure/html.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
+#include "sonde/engine/report/json.h"
 #include "sonde/engine/run/write_charts.h"
 
 namespace sonde::stem {
@@ -17,17 +19,20 @@ namespace {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
+/// As the program names its settings: nobody sees which door made a page.
+std::string in_words(std::string_view text) { return spelled(text, Spelling::flags); }
+
 /// "rings     40 from 0 to 2 1/A" is a fact, its name and its value; a line without a name continues the one before.
 Facts facts_of(const std::vector<std::string>& lines) {
   Facts facts;
   for (const std::string& line : lines) {
     const std::size_t end = line.find("  "), value = line.find_first_not_of(' ', end);
     if (end == std::string::npos || value == std::string::npos)
-      facts.emplace_back("", line);
+      facts.emplace_back("", in_words(line));
     else if (end == 0 && !facts.empty())
-      facts.back().second += ", " + line.substr(value);
+      facts.back().second += ", " + in_words(line.substr(value));
     else
-      facts.emplace_back(line.substr(0, end), line.substr(value));
+      facts.emplace_back(line.substr(0, end), in_words(line.substr(value)));
   }
   return facts;
 }
@@ -35,7 +40,7 @@ Facts facts_of(const std::vector<std::string>& lines) {
 Facts given_settings(const Fields& settings) {
   Facts facts;
   for (const Field& field : settings.all())
-    if (field.origin != Origin::built_in && !field.positional) facts.emplace_back(field.flag(), field.text());
+    if (field.origin != Origin::built_in && !field.positional && field.key != "html") facts.emplace_back(field.flag(), field.text());
   return facts;
 }
 
@@ -67,10 +72,12 @@ void write_page(const AnalysisPage& page, const std::string& html, std::string_v
   HtmlPage written(fmt::format("{} - {}", page.title, name));
   written.add(fmt::format("<h1>{}</h1>\n<p class=\"sub\">{}</p>\n", html_text(page.title), html_text(name)));
   for (const std::string& warning : page.warnings)
-    written.add(fmt::format("<p><span class=\"chip suspect\">warning</span> {}</p>\n", html_text(warning)));
+    written.add(fmt::format("<p><span class=\"chip suspect\">warning</span> {}</p>\n", html_text(in_words(warning))));
   if (page.warnings.empty()) written.text("No warning: nothing in these figures asks for doubt.");
   if (!page.figures.empty()) written.section("Pictures");
+  written.add("<div class=\"large\">\n");
   for (const Figure& figure : page.figures) written.figure(figure);
+  written.add("</div>\n");
   written.section("What was found");
   written.facts(facts_of(page.lines));
   written.section("Settings and provenance");
