@@ -8,6 +8,7 @@ ends it. Everything that goes wrong is a :class:`sonde.Error`.
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 from operator import index
@@ -118,6 +119,11 @@ class Dataset(Handle):
     def shape(self) -> tuple[int, int, int, int]:
         """(scan rows, scan cols, rows, cols) after regions and bins."""
         return self._scan.shape
+
+    @property
+    def ndim(self) -> int:
+        """4."""
+        return 4
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -270,6 +276,36 @@ class Dataset(Handle):
         # A whole number takes its axis away.
         scan = tuple(slice(None) if isinstance(place, slice) else 0 for place in places[:2])
         return np.asarray(patterns[(*scan, *places[2:])])
+
+    def dask(self, chunks: Any = None) -> Any:
+        """The data set as an array of dask, for what works on dask arrays (pyxem, HyperSpy, dask-image).
+
+        Patterns are read when a chunk is computed; in the layouts that hold an array a chunk is a window on it. The data set must
+        not be released before. Threads of dask may read it, other processes may not.
+
+        Parameters
+        ----------
+        chunks : optional
+            As dask has them; else some scan rows with whole patterns, of about 64 MiB.
+
+        Returns
+        -------
+        dask.array.Array
+            (scan rows, scan cols, rows, cols).
+
+        Raises
+        ------
+        sonde.Error
+            ``not_supported`` where dask is not installed.
+        """
+        try:
+            array = importlib.import_module("dask.array")
+        except ImportError:
+            _sonde.raise_error("not_supported", "dask is not installed", "python3-dask of Debian")
+        rows, cols, height, width = self.shape
+        if chunks is None:
+            chunks = (max(1, min(rows, 2**26 // (cols * height * width * self.dtype.itemsize))), cols, height, width)
+        return array.from_array(self, chunks=chunks, name=False, asarray=False, meta=np.empty((0,) * 4, self.dtype))
 
     def _numbers(self, place: slice | SupportsIndex, axis: int) -> Sequence[int]:
         """Which scan rows (axis 0) or columns a part of a key means."""
