@@ -132,7 +132,8 @@ class UDF:
 
     def forbuf(self, values: npt.ArrayLike, target: Array) -> Array:
         """Values in the shape of a result."""
-        return np.asarray(values).reshape(target.shape)
+        made: Array = np.asarray(values).reshape(target.shape)
+        return made
 
     @classmethod
     def aux_data(cls, data: npt.ArrayLike, kind: Kind = "nav", extra_shape: Sequence[int] = (), dtype: npt.DTypeLike = "float32") -> BufferWrapper:
