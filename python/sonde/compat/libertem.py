@@ -132,8 +132,7 @@ class UDF:
 
     def forbuf(self, values: npt.ArrayLike, target: Array) -> Array:
         """Values in the shape of a result."""
-        made: Array = np.asarray(values).reshape(target.shape)
-        return made
+        return np.asarray(values).reshape(target.shape)
 
     @classmethod
     def aux_data(cls, data: npt.ArrayLike, kind: Kind = "nav", extra_shape: Sequence[int] = (), dtype: npt.DTypeLike = "float32") -> BufferWrapper:
@@ -213,7 +212,8 @@ class _Task:
         single = some != slice(None)
 
         def cut(values: Array) -> Array:
-            return values[some][0] if single and values.ndim > 1 else values[some]
+            shown: Array = values[some][0] if single and values.ndim > 1 else values[some]
+            return shown
 
         self.udf.results = SimpleNamespace(**{name: cut(values) if self.buffers[name].kind == "nav" else values for name, values in part.items()})
         for name, each in self.aux.items():
