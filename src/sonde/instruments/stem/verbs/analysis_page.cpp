@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "sonde/engine/base/error.h"
 #include "sonde/engine/base/setting.h"
 #include "sonde/engine/base/version.h"
+#include "sonde/engine/figure/chart_svg.h"
 #include "sonde/engine/figure/html.h"
 #include "sonde/engine/io/atomic_file.h"
 #include "sonde/engine/io/output_ending.h"
@@ -53,6 +55,19 @@ std::string all_settings(const Fields& settings) {
 }
 
 }  // namespace
+
+Figure picture_figure(const Array& picture, std::string_view words) {
+  return {.title = "", .caption = std::string(words), .markup = html_image(picture, words)};
+}
+
+std::vector<Figure> chart_figures(const Chart& chart, std::string_view words) {
+  try {
+    return {{.title = "", .caption = std::string(words), .markup = chart_svg(chart)}};
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::not_supported) throw;
+    return {};
+  }
+}
 
 void describe_page(std::string& html, Fields& fields) {
   fields.add("html", html,

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sonde/engine/figure/chart.h"
 #include "sonde/engine/figure/html_page.h"
 #include "sonde/engine/options/fields.h"
 #include "sonde/engine/run/run.h"
@@ -19,6 +20,10 @@ struct AnalysisPage {
   std::vector<std::string> lines;  ///< as the verb says them: a word and, after spaces, what it is
   std::vector<std::string> warnings;
 };
+
+[[nodiscard]] Figure picture_figure(const Array& picture, std::string_view words);
+/// None of a chart that a page does not draw: bars and maps.
+[[nodiscard]] std::vector<Figure> chart_figures(const Chart& chart, std::string_view words);
 
 /// The setting `html`: where the page goes.
 void describe_page(std::string& html, Fields& fields);

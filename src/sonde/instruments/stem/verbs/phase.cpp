@@ -72,17 +72,16 @@ void run_phase(const PhaseCommandOptions& options, Run& run) {
       command_of(only_field(options) ? "stem com" : "stem phase", options, run, {"output", "png", "html"});
   run.give(phase_contents(*result, command), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
-  if (options.png.empty() && options.html.empty()) return;
-  const Array picture = phase_picture(*result);
   if (!options.png.empty()) {
-    write_png(options.png, picture, command);
+    write_png(options.png, phase_picture(*result), command);
     run.say("wrote     " + options.png);
   }
+  if (options.html.empty()) return;
   const std::string shown = only_field(options) ? "Counts, deflections with their colours, curl and divergence"
                                                 : "Phase, deflections with their colours, curl and divergence";
   write_page({.title = only_field(options) ? "Centres of mass" : "Phase",
               .input = options.input,
-              .figures = {{"", shown, html_image(picture, shown)}},
+              .figures = {picture_figure(phase_picture(*result), shown)},
               .lines = result->lines(),
               .warnings = result->warnings},
              options.html, command, run);
