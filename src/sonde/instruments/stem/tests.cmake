@@ -13,7 +13,7 @@ if(NOT SONDE_SANITIZE) # what the guide's commands do, the other tests do too
   sonde_cli_test(stem_docs)
 endif()
 
-foreach(file load formats images outputs deflection imager lifetime exchange errors threads series package view docs foreign map dask libertem phase radial bragg strain cepstrum crystal orient events calibration)
+foreach(file load formats images outputs deflection imager lifetime exchange errors threads series package view docs foreign map dask libertem analysis_pages phase radial bragg strain cepstrum crystal orient events calibration)
   sonde_python_test(${file})
 endforeach()
 

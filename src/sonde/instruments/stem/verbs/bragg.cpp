@@ -17,6 +17,7 @@
 #include "sonde/instruments/stem/dose/dose_report.h"
 #include "sonde/instruments/stem/dose/kernel_study.h"
 #include "sonde/instruments/stem/results/output_path.h"
+#include "sonde/instruments/stem/verbs/analysis_page.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
 #include "sonde/instruments/stem/verbs/scan_input.h"
@@ -30,7 +31,7 @@ const std::vector<std::string> bragg_endings = {".h5", ".emd"};
 
 struct BraggCommandOptions {
   std::string input;
-  std::string output, png;
+  std::string output, png, html;
   std::optional<Index> tune, kernel_study, dose_report;
   BraggOptions bragg;
   LoadOptions load;
@@ -43,6 +44,7 @@ struct BraggCommandOptions {
     fields.add("png", png,
                {.help = "draw the template, the disks of a pattern and those of all patterns into this picture",
                 .metavar = "FILE.png"});
+    describe_page(html, fields);
     fields.add("tune", tune,
                {.help = "choose threshold, kernel, background, trench and spacing on so many patterns, by the error of "
                         "strain beside what the counts allow; an output is made with what is chosen, without one "
@@ -70,7 +72,8 @@ struct BraggCommandOptions {
 
 /// Everything that can be refused before a frame is read.
 LoadPreview checked(const BraggCommandOptions& options, Run& run) {
-  if (options.png.empty() && !options.tune && !options.kernel_study && !options.dose_report)
+  require_page(options.html);
+  if (options.png.empty() && options.html.empty() && !options.tune && !options.kernel_study && !options.dose_report)
     run.require_output(options.output, bragg_endings);
   if (!options.output.empty()) require_contents_path(options.output, bragg_endings);
   if (!options.png.empty()) {
@@ -90,7 +93,7 @@ LoadPreview checked(const BraggCommandOptions& options, Run& run) {
                             setting("dose_report"), setting("background", "none"), setting("background", "dog")));
   LoadPreview preview = preview_input(options.input, options.load, run);
   if (!options.bragg.vacuum().empty()) (void)preview_input(options.bragg.vacuum(), options.load, run);
-  for (const std::string& file : {options.output, options.png})
+  for (const std::string& file : {options.output, options.png, options.html})
     if (!file.empty()) require_not_input(file, preview.acquisition, options.load);
   return preview;
 }
@@ -154,7 +157,7 @@ void run_bragg(const BraggCommandOptions& given, Run& run) {
   if (options.kernel_study) report_study(dataset, probe, options, run);
   if (options.dose_report) report_halves(dataset, probe, options, run);
   if (options.tune || options.kernel_study || options.dose_report)
-    if (options.output.empty() && options.png.empty() && !run.gives_arrays()) return;
+    if (options.output.empty() && options.png.empty() && options.html.empty() && !run.gives_arrays()) return;
   auto phase = run.report().phase("Bragg disks");
   const BraggResult result = make_bragg(dataset, probe, options.bragg, run.host_budget());
   phase.end();
@@ -163,7 +166,7 @@ void run_bragg(const BraggCommandOptions& given, Run& run) {
   for (const Choice<std::string>& choice : result.choices)
     run.report().add_choice("bragg", Value(choice.value), choice.because);
   for (const std::string& line : result.lines()) run.say(line);
-  const std::string command = command_of("stem bragg", options, run, {"output", "png"});
+  const std::string command = command_of("stem bragg", options, run, {"output", "png", "html"});
   if (output_ending(options.output) == ".emd") {
     write_emd_vectors(options.output, result.vectors, command);
     run.give(result.contents(command));
@@ -175,6 +178,13 @@ void run_bragg(const BraggCommandOptions& given, Run& run) {
     write_png(options.png, result.picture(), command);
     run.say("wrote     " + options.png);
   }
+  if (!options.html.empty())
+    write_page({.title = "Bragg disks",
+                .input = options.input,
+                .figures = {picture_figure(result.picture(), "The template, the disks of a pattern and those of all patterns")},
+                .lines = result.lines(),
+                .warnings = result.warnings},
+               options.html, command, run);
   if (result.converged()) return;
   run.keep_results_of_failure();
   throw Error(ErrorKind::not_converged, fmt::format("{}: {} of {} patterns have no disk", dataset.acquisition().path,

@@ -5,6 +5,7 @@
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/stem/calibrate/calibrate_result.h"
 #include "sonde/instruments/stem/results/output_path.h"
+#include "sonde/instruments/stem/verbs/analysis_page.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
 #include "sonde/instruments/stem/verbs/scan_input.h"
@@ -15,7 +16,7 @@ namespace {
 
 struct CalibrateCommandOptions {
   std::string input;
-  std::string output, plot;
+  std::string output, plot, html;
   CalibrateOptions calibrate;
   LoadOptions load;
   void describe(Fields& fields) {
@@ -26,6 +27,7 @@ struct CalibrateCommandOptions {
                 .letter = 'o'});
     fields.add("plot", plot,
                {.help = "draw the profile with its rings and the lines", .metavar = "FILE.png|.pdf|.svg"});
+    describe_page(html, fields);
     calibrate.describe(fields);
     load.layout = LayoutChoice::file;  // the mean pattern is enough
     load.describe_without({"layout", "dtype", "bin_mode", "rotation", "scan_step", "calibration"}, fields);
@@ -33,7 +35,8 @@ struct CalibrateCommandOptions {
 };
 
 void run_calibrate(const CalibrateCommandOptions& options, Run& run) {
-  if (options.plot.empty()) run.require_output(options.output);
+  if (options.plot.empty() && options.html.empty()) run.require_output(options.output);
+  require_page(options.html);
   if (!options.output.empty()) require_place(options.output);
   require_plot(options.plot);
   options.calibrate.check();
@@ -42,7 +45,7 @@ void run_calibrate(const CalibrateCommandOptions& options, Run& run) {
     (void)read_lines(options.calibrate.calibrant, options.calibrate.k_max);
   }
   const LoadPreview preview = preview_input(options.input, options.load, run);
-  for (const std::string& file : {options.output, options.plot})
+  for (const std::string& file : {options.output, options.plot, options.html})
     if (!file.empty()) require_not_input(file, preview.acquisition, options.load);
   if (run.dry_run()) {
     run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
@@ -58,9 +61,17 @@ void run_calibrate(const CalibrateCommandOptions& options, Run& run) {
   run.results()["calibrate"] = result.to_value();
   for (const std::string& line : result.lines_of_report()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
-  run.give(result.contents(command_of("stem calibrate", options, run, {"output", "plot"})), options.output);
+  const std::string command = command_of("stem calibrate", options, run, {"output", "plot", "html"});
+  run.give(result.contents(command), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
   if (!options.plot.empty()) draw(result.chart(), options.plot, run);
+  if (!options.html.empty())
+    write_page({.title = "Calibration",
+                .input = options.input,
+                .figures = chart_figures(result.chart(), "Profile of the mean pattern with its rings and the lines of the substance"),
+                .lines = result.lines_of_report(),
+                .warnings = result.warnings},
+               options.html, command, run);
 }
 
 }  // namespace

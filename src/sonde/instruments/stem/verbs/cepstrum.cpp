@@ -9,6 +9,7 @@
 #include "sonde/engine/io/png.h"
 #include "sonde/instruments/stem/results/output_path.h"
 #include "sonde/instruments/stem/spectra/cepstrum_result.h"
+#include "sonde/instruments/stem/verbs/analysis_page.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
 #include "sonde/instruments/stem/verbs/scan_input.h"
@@ -19,7 +20,7 @@ namespace {
 
 struct CepstrumCommandOptions {
   std::string input;
-  std::string output, png;
+  std::string output, png, html;
   CepstrumOptions cepstrum;
   LoadOptions load;
   void describe(Fields& fields) {
@@ -31,6 +32,7 @@ struct CepstrumCommandOptions {
     fields.add(
         "png", png,
         {.help = "draw the mean spectrum and the lengths of the vectors into this picture", .metavar = "FILE.png"});
+    describe_page(html, fields);
     cepstrum.describe(fields);
     load.layout = LayoutChoice::file;  // frames are read more than once, and none is held
     load.describe_without({"layout", "dtype", "bin_mode", "rotation", "scan_step"}, fields);
@@ -38,13 +40,14 @@ struct CepstrumCommandOptions {
 };
 
 void run_cepstrum(const CepstrumCommandOptions& options, Run& run) {
-  if (options.png.empty()) run.require_output(options.output);
+  if (options.png.empty() && options.html.empty()) run.require_output(options.output);
+  require_page(options.html);
   if (!options.png.empty()) (void)require_ending(options.png, "pictures", {".png"});
   options.cepstrum.check();
   for (const std::string& file : {options.output, options.png})
     if (!file.empty()) require_place(file);
   const LoadPreview preview = preview_input(options.input, options.load, run);
-  for (const std::string& file : {options.output, options.png})
+  for (const std::string& file : {options.output, options.png, options.html})
     if (!file.empty()) require_not_input(file, preview.acquisition, options.load);
   if (run.dry_run()) {
     run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
@@ -65,13 +68,20 @@ void run_cepstrum(const CepstrumCommandOptions& options, Run& run) {
   run.results()["cepstrum"] = result.to_value();
   for (const std::string& line : result.lines()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
-  const std::string command = command_of("stem cepstrum", options, run, {"output", "png"});
+  const std::string command = command_of("stem cepstrum", options, run, {"output", "png", "html"});
   run.give(result.contents(command), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
   if (!options.png.empty()) {
     write_png(options.png, result.picture(), command);
     run.say("wrote     " + options.png);
   }
+  if (!options.html.empty())
+    write_page({.title = "Cepstra",
+                .input = options.input,
+                .figures = {picture_figure(result.picture(), "Mean spectrum and the lengths of both vectors")},
+                .lines = result.lines(),
+                .warnings = result.warnings},
+               options.html, command, run);
   if (!result.failed()) return;
   run.keep_results_of_failure();
   throw Error(ErrorKind::not_converged,

@@ -16,6 +16,7 @@
 #include "sonde/instruments/stem/count/count_result.h"
 #include "sonde/instruments/stem/count/stempy_file.h"
 #include "sonde/instruments/stem/results/output_path.h"
+#include "sonde/instruments/stem/verbs/analysis_page.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
 #include "sonde/instruments/stem/verbs/scan_input.h"
@@ -29,7 +30,7 @@ const std::vector<std::string> event_endings = {".h5"};
 
 struct CountCommandOptions {
   std::string input;
-  std::string output, png, plot;
+  std::string output, png, plot, html;
   EventFormat format = EventFormat::sonde;
   CountOptions count;
   LoadOptions load;
@@ -42,6 +43,7 @@ struct CountCommandOptions {
                {.help = "draw the electrons by pixel and by position into this picture", .metavar = "FILE.png"});
     fields.add("plot", plot,
                {.help = "draw the values of the sampled frames with the thresholds", .metavar = "FILE.png|.pdf|.svg"});
+    describe_page(html, fields);
     count.describe(fields);
     load.layout = LayoutChoice::file;  // frames are read twice, and none is held
     load.describe_without({"layout", "dtype", "bin_mode", "rotation", "calibration", "det_bin", "edge", "scan_bin"},
@@ -51,7 +53,8 @@ struct CountCommandOptions {
 
 /// Everything that can be refused before a frame is read.
 LoadPreview checked(const CountCommandOptions& options, Run& run) {
-  if (options.png.empty() && options.plot.empty()) run.require_output(options.output, event_endings);
+  require_page(options.html);
+  if (options.png.empty() && options.plot.empty() && options.html.empty()) run.require_output(options.output, event_endings);
   if (!options.output.empty()) require_contents_path(options.output, event_endings);
   if (!options.png.empty()) {
     (void)require_ending(options.png, "pictures", {".png"});
@@ -60,7 +63,7 @@ LoadPreview checked(const CountCommandOptions& options, Run& run) {
   require_plot(options.plot);
   options.count.check();
   LoadPreview preview = preview_input(options.input, options.load, run);
-  for (const std::string& file : {options.output, options.png, options.plot})
+  for (const std::string& file : {options.output, options.png, options.plot, options.html})
     if (!file.empty()) require_not_input(file, preview.acquisition, options.load);
   return preview;
 }
@@ -92,7 +95,7 @@ void run_count(const CountCommandOptions& options, Run& run) {
   const double xray = result.thresholds.limits.xray;
   run.report().add_choice("xray", std::isfinite(xray) ? Value(xray) : Value("none"), result.thresholds.xray_because);
   for (const std::string& line : result.lines()) run.say(line);
-  const std::string command = command_of("stem count", options, run, {"output", "png", "plot"});
+  const std::string command = command_of("stem count", options, run, {"output", "png", "plot", "html"});
   const Contents contents = result.contents(command);
   run.give(contents);
   if (!options.output.empty()) {
@@ -103,6 +106,13 @@ void run_count(const CountCommandOptions& options, Run& run) {
     write_png(options.png, result.picture(), command);
     run.say("wrote     " + options.png);
   }
+  if (!options.html.empty())
+    write_page({.title = "Electrons",
+                .input = options.input,
+                .figures = {picture_figure(result.picture(), "Electrons by detector pixel and by scan position")},
+                .lines = result.lines(),
+                .warnings = result.warnings},
+               options.html, command, run);
   if (!options.plot.empty()) draw(result.chart(), options.plot, run);
   if (result.list->events() > 0) return;
   run.keep_results_of_failure();

@@ -12,6 +12,7 @@
 #include "sonde/engine/run/write_contents.h"
 #include "sonde/instruments/stem/count/stempy_file.h"
 #include "sonde/instruments/stem/timepix/event_report.h"
+#include "sonde/instruments/stem/verbs/analysis_page.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 struct EventsCommandOptions {
   std::string input;
-  std::string output, png;
+  std::string output, png, html;
   EventFormat format = EventFormat::sonde;
   TimepixOptions timepix;
   void describe(Fields& fields) {
@@ -31,6 +32,7 @@ struct EventsCommandOptions {
     describe_event_format(format, fields);
     fields.add("png", png,
                {.help = "draw the sum of all patterns and the electrons of each position", .metavar = "FILE.png"});
+    describe_page(html, fields);
     timepix.describe(fields);
   }
 };
@@ -47,7 +49,8 @@ void show_plan(const FileSurvey& survey, const ScanTiming& timing, const ChipLay
 }
 
 void run_events(const EventsCommandOptions& options, Run& run) {
-  if (options.png.empty()) run.require_output(options.output);
+  if (options.png.empty() && options.html.empty()) run.require_output(options.output);
+  require_page(options.html);
   if (!options.output.empty() && options.format == EventFormat::stempy) require_contents_path(options.output, {".h5"});
   if (!options.output.empty()) require_place(options.output);
   if (!options.png.empty()) {
@@ -67,7 +70,7 @@ void run_events(const EventsCommandOptions& options, Run& run) {
   for (const std::string& line : lines_of(*events, options.timepix)) run.say(line);
   for (const std::string& warning : warnings_of(*events, options.timepix)) log_warning(warning);
   auto writing = run.report().phase("write");
-  const std::string command = command_of("stem events", options, run, {"output", "png"});
+  const std::string command = command_of("stem events", options, run, {"output", "png", "html"});
   const Contents contents = contents_of(events, options.timepix, command);
   run.give(contents);
   if (!options.output.empty()) {
@@ -78,6 +81,13 @@ void run_events(const EventsCommandOptions& options, Run& run) {
     write_png(options.png, picture_of(*events));
     run.say("wrote     " + options.png);
   }
+  if (!options.html.empty())
+    write_page({.title = "Electrons",
+                .input = options.input,
+                .figures = {picture_figure(picture_of(*events), "Sum of all patterns, and electrons of each position")},
+                .lines = lines_of(*events, options.timepix),
+                .warnings = warnings_of(*events, options.timepix)},
+               options.html, command, run);
   writing.end();
 }
 

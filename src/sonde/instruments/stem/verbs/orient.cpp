@@ -9,6 +9,7 @@
 #include "sonde/engine/io/output_ending.h"
 #include "sonde/engine/io/png.h"
 #include "sonde/instruments/stem/orient/orient_result.h"
+#include "sonde/instruments/stem/verbs/analysis_page.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/scan_disks.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
@@ -18,7 +19,7 @@ namespace {
 
 struct OrientCommandOptions {
   std::string input;
-  std::string output, calibration, png, ang;
+  std::string output, calibration, png, ang, html;
   OrientOptions orient;
   void describe(Fields& fields) {
     fields.positional("input", input,
@@ -29,13 +30,15 @@ struct OrientCommandOptions {
                {.help = "draw directions of the beam in colours, grains, and reliability", .metavar = "FILE.png"});
     fields.add("ang", ang, {.help = "write Euler angles for other programs", .metavar = "FILE.ang"});
     describe_calibration(calibration, fields);
+    describe_page(html, fields);
     orient.describe(fields);
   }
 };
 
 /// Everything that can be refused before a file is read.
 void check_outputs(const OrientCommandOptions& options, Run& run) {
-  if (options.png.empty() && options.ang.empty()) run.require_output(options.output);
+  require_page(options.html);
+  if (options.png.empty() && options.ang.empty() && options.html.empty()) run.require_output(options.output);
   if (options.orient.crystal.empty())
     throw Error(ErrorKind::usage, "no crystal was given").hint("give " + setting("crystal", "FILE.cif"));
   if (!options.png.empty()) (void)require_ending(options.png, "pictures", {".png"});
@@ -53,7 +56,7 @@ void run_orient(const OrientCommandOptions& options, Run& run) {
   }
   if (run.dry_run() && is_scan(options.input, run)) return plan_scan_disks(options.input, options.calibration, run);
   const BraggVectors vectors =
-      disks_of(options.input, options.calibration, std::array{options.output, options.png, options.ang}, run);
+      disks_of(options.input, options.calibration, std::array{options.output, options.png, options.ang, options.html}, run);
   if (run.dry_run()) return;
   auto phase = run.report().phase("orientations");
   const OrientResult result = make_orient(vectors, crystals, options.orient, run.host_budget());
@@ -64,13 +67,20 @@ void run_orient(const OrientCommandOptions& options, Run& run) {
     run.report().add_choice("orient", Value(choice.value), choice.because);
   for (const std::string& line : result.lines()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
-  const std::string command = command_of("stem orient", options, run, {"output", "png", "ang"});
+  const std::string command = command_of("stem orient", options, run, {"output", "png", "ang", "html"});
   run.give(result.contents(command), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
   if (!options.png.empty()) {
     write_png(options.png, result.picture(), command);
     run.say("wrote     " + options.png);
   }
+  if (!options.html.empty())
+    write_page({.title = "Orientations",
+                .input = options.input,
+                .figures = {picture_figure(result.picture(), "Directions of the beam in colours, grains, and reliability")},
+                .lines = result.lines(),
+                .warnings = result.warnings},
+               options.html, command, run);
   if (!options.ang.empty()) {
     AtomicFile file(options.ang);
     file.write(result.ang());

@@ -7,6 +7,7 @@
 #include "sonde/engine/run/write_charts.h"
 #include "sonde/instruments/stem/radial/radial_result.h"
 #include "sonde/instruments/stem/results/output_path.h"
+#include "sonde/instruments/stem/verbs/analysis_page.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/load_text.h"
 #include "sonde/instruments/stem/verbs/scan_input.h"
@@ -17,7 +18,7 @@ namespace {
 
 struct RadialCommandOptions {
   std::string input;
-  std::string output, plot;
+  std::string output, plot, html;
   RadialOptions radial;
   LoadOptions load;
   void describe(Fields& fields) {
@@ -25,6 +26,7 @@ struct RadialCommandOptions {
     fields.add("output", output,
                {.help = "write the profiles to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
     fields.add("plot", plot, {.help = "draw the profile of the mean pattern", .metavar = "FILE.png|.pdf|.svg"});
+    describe_page(html, fields);
     radial.describe(fields);
     load.layout = LayoutChoice::file;  // frames are read twice, and none is held
     load.describe_without({"layout", "dtype", "bin_mode", "rotation", "scan_step"}, fields);
@@ -32,14 +34,15 @@ struct RadialCommandOptions {
 };
 
 void run_radial(const RadialCommandOptions& options, Run& run) {
-  if (options.plot.empty()) run.require_output(options.output);
+  if (options.plot.empty() && options.html.empty()) run.require_output(options.output);
+  require_page(options.html);
   if (!options.output.empty()) require_place(options.output);
   require_plot(options.plot);
   options.radial.check();
   const LoadPreview preview = preview_input(options.input, options.load, run);
   (void)radial_scale(preview.acquisition.path, options.radial.used(preview.acquisition.calibration),
                      preview.estimate.det_bin, options.radial.unit);
-  for (const std::string& file : {options.output, options.plot})
+  for (const std::string& file : {options.output, options.plot, options.html})
     if (!file.empty()) require_not_input(file, preview.acquisition, options.load);
   if (run.dry_run()) {
     run.report().add_choice("load", Value(preview.estimate.because), "the estimate before decoding");
@@ -66,9 +69,17 @@ void run_radial(const RadialCommandOptions& options, Run& run) {
     run.report().add_choice("profiles", Value("electrons were summed"), "rings need no frame of them");
   for (const std::string& line : result.lines()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
-  run.give(result.contents(command_of("stem radial", options, run, {"output", "plot"})), options.output);
+  const std::string command = command_of("stem radial", options, run, {"output", "plot", "html"});
+  run.give(result.contents(command), options.output);
   if (!options.output.empty()) run.say("wrote     " + options.output);
   if (!options.plot.empty()) draw(result.chart(), options.plot, run);
+  if (!options.html.empty())
+    write_page({.title = "Radial profiles",
+                .input = options.input,
+                .figures = chart_figures(result.chart(), "Profile of the mean pattern"),
+                .lines = result.lines(),
+                .warnings = result.warnings},
+               options.html, command, run);
 }
 
 }  // namespace

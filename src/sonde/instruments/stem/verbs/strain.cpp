@@ -16,6 +16,7 @@
 #include "sonde/instruments/stem/lattice/strain_picture.h"
 #include "sonde/instruments/stem/lattice/strain_result.h"
 #include "sonde/instruments/stem/spectra/cepstral_strain.h"
+#include "sonde/instruments/stem/verbs/analysis_page.h"
 #include "sonde/instruments/stem/verbs/command_of.h"
 #include "sonde/instruments/stem/verbs/scan_disks.h"
 #include "sonde/instruments/stem/verbs/verbs.h"
@@ -30,7 +31,7 @@ constexpr Index usual_sensitivity = 16;  // patterns: a few milliseconds
 
 struct StrainCommandOptions {
   std::string input;
-  std::string output, calibration, plot;
+  std::string output, calibration, plot, html;
   StrainMethod method = StrainMethod::disks;
   std::optional<Index> sensitivity;
   StrainOptions strain;
@@ -41,6 +42,7 @@ struct StrainCommandOptions {
                {.help = "write strain and lattice to this file", .metavar = "FILE.h5|.nc|.npz", .letter = 'o'});
     fields.add("plot", plot, {.help = "draw the maps of strain into this picture", .metavar = "FILE.png"});
     describe_calibration(calibration, fields);
+    describe_page(html, fields);
     fields.choice("method", method, {{"disks", StrainMethod::disks}, {"cepstrum", StrainMethod::cepstrum}},
                   {.help = "disks: a fit to the Bragg disks of each pattern; cepstrum: peaks of its power cepstrum, a "
                            "check that needs the scan, but no disks"});
@@ -57,7 +59,8 @@ struct StrainCommandOptions {
 
 /// Everything that can be refused before the disks are read.
 void check(const StrainCommandOptions& options, Run& run) {
-  if (options.plot.empty()) run.require_output(options.output);
+  if (options.plot.empty() && options.html.empty()) run.require_output(options.output);
+  require_page(options.html);
   options.strain.check();
   if (!options.plot.empty()) (void)require_ending(options.plot, "pictures", {".png"});
   for (const std::string& file : {options.output, options.plot})
@@ -93,7 +96,7 @@ struct FoundStrain {
 
 /// By the asked for method. Nothing on a dry run.
 std::optional<FoundStrain> strain_of_input(const StrainCommandOptions& options, Run& run) {
-  const std::array outputs{options.output, options.plot};
+  const std::array outputs{options.output, options.plot, options.html};
   const bool scan = is_scan(options.input, run);
   if (options.method == StrainMethod::cepstrum) {
     if (!scan)
@@ -124,7 +127,7 @@ void run_strain(const StrainCommandOptions& options, Run& run) {
   for (const std::string& line : result.lines()) run.say(line);
   for (const std::string& warning : result.warnings) log_warning(warning);
   const auto sensitivity = found->disks ? report_sensitivity(*found->disks, result, options, run) : std::nullopt;
-  const std::string command = command_of("stem strain", options, run, {"output", "plot"});
+  const std::string command = command_of("stem strain", options, run, {"output", "plot", "html"});
   Contents contents = result.contents(command);
   if (sensitivity) contents.attribute("strain/sensitivity", to_json(sensitivity->to_value(), -1));
   run.give(std::move(contents), options.output);
@@ -133,6 +136,13 @@ void run_strain(const StrainCommandOptions& options, Run& run) {
     write_png(options.plot, strain_picture(result), command);
     run.say("wrote     " + options.plot);
   }
+  if (!options.html.empty())
+    write_page({.title = "Strain",
+                .input = options.input,
+                .figures = {picture_figure(strain_picture(result), "Strain and rotation of the crystal")},
+                .lines = result.lines(),
+                .warnings = result.warnings},
+               options.html, command, run);
   if (!result.failed()) return;
   run.keep_results_of_failure();
   throw Error(ErrorKind::not_converged, fmt::format("{:.0f} % of the patterns have no lattice: {}",
