@@ -42,7 +42,8 @@ Facts facts_of(const std::vector<std::string>& lines) {
 Facts given_settings(const Fields& settings) {
   Facts facts;
   for (const Field& field : settings.all())
-    if (field.origin != Origin::built_in && !field.positional && field.key != "html") facts.emplace_back(field.flag(), field.text());
+    if (field.origin != Origin::built_in && !field.positional && field.key != "html")
+      facts.emplace_back(field.flag(), field.text());
   return facts;
 }
 
@@ -50,7 +51,8 @@ std::string all_settings(const Fields& settings) {
   std::string text;
   for (const Field& field : settings.all())
     if (!field.positional)
-      text += fmt::format("{} = {}{}{}\n", field.key, field.text(), field.info.unit.empty() ? "" : " ", field.info.unit);
+      text +=
+          fmt::format("{} = {}{}{}\n", field.key, field.text(), field.info.unit.empty() ? "" : " ", field.info.unit);
   return text;
 }
 
@@ -70,9 +72,10 @@ std::vector<Figure> chart_figures(const Chart& chart, std::string_view words) {
 }
 
 void describe_page(std::string& html, Fields& fields) {
-  fields.add("html", html,
-             {.help = "write a page with pictures, figures, warnings and settings into this file, which needs nothing else",
-              .metavar = "FILE.html"});
+  fields.add(
+      "html", html,
+      {.help = "write a page with pictures, figures, warnings and settings into this file, which needs nothing else",
+       .metavar = "FILE.html"});
 }
 
 void require_page(const std::string& html) {

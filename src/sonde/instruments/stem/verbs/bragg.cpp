@@ -181,7 +181,8 @@ void run_bragg(const BraggCommandOptions& given, Run& run) {
   if (!options.html.empty())
     write_page({.title = "Bragg disks",
                 .input = options.input,
-                .figures = {picture_figure(result.picture(), "The template, the disks of a pattern and those of all patterns")},
+                .figures = {picture_figure(result.picture(),
+                                           "The template, the disks of a pattern and those of all patterns")},
                 .lines = result.lines(),
                 .warnings = result.warnings},
                options.html, command, run);

@@ -68,7 +68,8 @@ void run_calibrate(const CalibrateCommandOptions& options, Run& run) {
   if (!options.html.empty())
     write_page({.title = "Calibration",
                 .input = options.input,
-                .figures = chart_figures(result.chart(), "Profile of the mean pattern with its rings and the lines of the substance"),
+                .figures = chart_figures(result.chart(),
+                                         "Profile of the mean pattern with its rings and the lines of the substance"),
                 .lines = result.lines_of_report(),
                 .warnings = result.warnings},
                options.html, command, run);

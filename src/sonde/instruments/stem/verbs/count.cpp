@@ -54,7 +54,8 @@ struct CountCommandOptions {
 /// Everything that can be refused before a frame is read.
 LoadPreview checked(const CountCommandOptions& options, Run& run) {
   require_page(options.html);
-  if (options.png.empty() && options.plot.empty() && options.html.empty()) run.require_output(options.output, event_endings);
+  if (options.png.empty() && options.plot.empty() && options.html.empty())
+    run.require_output(options.output, event_endings);
   if (!options.output.empty()) require_contents_path(options.output, event_endings);
   if (!options.png.empty()) {
     (void)require_ending(options.png, "pictures", {".png"});

@@ -55,8 +55,8 @@ void run_orient(const OrientCommandOptions& options, Run& run) {
     crystals.push_back(read_crystal(file));
   }
   if (run.dry_run() && is_scan(options.input, run)) return plan_scan_disks(options.input, options.calibration, run);
-  const BraggVectors vectors =
-      disks_of(options.input, options.calibration, std::array{options.output, options.png, options.ang, options.html}, run);
+  const BraggVectors vectors = disks_of(options.input, options.calibration,
+                                        std::array{options.output, options.png, options.ang, options.html}, run);
   if (run.dry_run()) return;
   auto phase = run.report().phase("orientations");
   const OrientResult result = make_orient(vectors, crystals, options.orient, run.host_budget());
@@ -75,12 +75,13 @@ void run_orient(const OrientCommandOptions& options, Run& run) {
     run.say("wrote     " + options.png);
   }
   if (!options.html.empty())
-    write_page({.title = "Orientations",
-                .input = options.input,
-                .figures = {picture_figure(result.picture(), "Directions of the beam in colours, grains, and reliability")},
-                .lines = result.lines(),
-                .warnings = result.warnings},
-               options.html, command, run);
+    write_page(
+        {.title = "Orientations",
+         .input = options.input,
+         .figures = {picture_figure(result.picture(), "Directions of the beam in colours, grains, and reliability")},
+         .lines = result.lines(),
+         .warnings = result.warnings},
+        options.html, command, run);
   if (!options.ang.empty()) {
     AtomicFile file(options.ang);
     file.write(result.ang());

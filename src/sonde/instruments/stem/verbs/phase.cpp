@@ -64,8 +64,8 @@ void check(const PhaseCommandOptions& options, Run& run) {
 
 void run_phase(const PhaseCommandOptions& options, Run& run) {
   check(options, run);
-  const std::optional<PhaseResult> result =
-      phase_of_input(options.input, options.phase, options.load, std::array{options.output, options.png, options.html}, run);
+  const std::optional<PhaseResult> result = phase_of_input(options.input, options.phase, options.load,
+                                                           std::array{options.output, options.png, options.html}, run);
   if (!result) return;
   run.results()[only_field(options) ? "com" : "phase"] = result->to_value();
   const std::string command =

@@ -21,8 +21,7 @@ LoadOptions scan_options(const std::string& calibration) {
   return load;
 }
 
-Dataset loaded_scan(const std::string& input, const LoadOptions& load, std::span<const std::string> outputs,
-                    Run& run) {
+Dataset loaded_scan(const std::string& input, const LoadOptions& load, std::span<const std::string> outputs, Run& run) {
   const LoadPreview preview = preview_input(input, load, run);
   for (const std::string& file : outputs)
     if (!file.empty()) require_not_input(file, preview.acquisition, load);
