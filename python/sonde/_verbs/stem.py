@@ -347,8 +347,10 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
 
     Detectors are bf, abf, adf, haadf (in units of the bright-field disk), com-row and com-col (first moments), com-magnitude and
     com-angle (of their deflection from the centre), or expressions of circle, annulus, segment, ellipse, rect, point, polygon,
-    runs and file joined by & | ! and parentheses. Boolean detectors give exact integers. A PNG of a first moment shows the
-    deflection from the centre of the beam. Beside every image a .json record is written that repeats it bit for bit with from.
+    runs and file joined by & | ! and parentheses. rings and segments are many detectors in one expression, whose images are one
+    stack (rings by rings, sectors by sectors): pages of a TIFF, pictures side by side in a PNG. All detectors of a command are
+    summed in one reading of the frames. Boolean detectors give exact integers. A PNG of a first moment shows the deflection from
+    the centre of the beam. Beside every image a .json record is written that repeats it bit for bit with from.
 
     Shapes have their arguments in pixels after binning, rows before columns, pixel centres at whole numbers; a row or column of a
     centre may be auto, a radius may end in rho (radii of the bright-field disk), an angle is in radians or ends in deg:
@@ -371,6 +373,10 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
                 Pixels inside by the even-odd rule; a centre on an edge belongs to what is right of or below the edge.
             runs(row,col0,col1,row,col0,col1,...)
                 Columns col0 <= col < col1 of each row named: a mask that is painted freely.
+            rings(row,col,r_in,r_out,n)
+                n detectors: adjacent annuli of equal width from r_in to r_out, the innermost first.
+            segments(row,col,r_in,r_out,n_rings,n_sectors[,phi0])
+                n_rings x n_sectors detectors: such annuli, each in equal sectors that are counted clockwise on the screen from the angle phi0.
 
     Parameters
     ----------
@@ -503,7 +509,7 @@ def image(*input: Text, output: Text | None = None, from_: Text | None = None, s
 
 
 @checked
-def com(input: Text, *, output: Text | None = None, png: Text | None = None, fit: Text | None = None,
+def com(input: Text, *, output: Text | None = None, png: Text | None = None, html: Text | None = None, fit: Text | None = None,
         min_counts: SupportsFloat | None = None, threshold: Text | None = None, rotation: Text | None = None,
         transpose: Text | None = None, convention: Literal["sonde", "py4dstem", "libertem"] | None = None,
         sign: Literal["auto", "+", "-"] | None = None, rotation_blur: SupportsFloat | None = None,
@@ -539,6 +545,8 @@ def com(input: Text, *, output: Text | None = None, png: Text | None = None, fit
         write centres of mass and the field of deflections to this file
     png : str (FILE.png), default ''
         draw counts, deflections, curl and divergence into this picture
+    html : str (FILE.html), default ''
+        write a page with pictures, figures, warnings and settings into this file, which needs nothing else
     fit : str (none|mean|plane|parabola|file:SCAN), default 'mean'
         surface through the centres of mass that is taken away; file: a parabola through those of a vacuum scan of the same shape
     min_counts : float in counts, default 1.0
@@ -632,8 +640,8 @@ def com(input: Text, *, output: Text | None = None, png: Text | None = None, fit
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem com", input, output=output, png=png, fit=fit, min_counts=min_counts, threshold=threshold, rotation=rotation,
-                transpose=transpose, convention=convention, sign=sign, rotation_blur=rotation_blur,
+    return _run("stem com", input, output=output, png=png, html=html, fit=fit, min_counts=min_counts, threshold=threshold,
+                rotation=rotation, transpose=transpose, convention=convention, sign=sign, rotation_blur=rotation_blur,
                 skip_calibration=skip_calibration, units=units, q_pixel=q_pixel, scan_shape=scan_shape, scan_flip=scan_flip,
                 transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
                 drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset,
@@ -645,7 +653,7 @@ def com(input: Text, *, output: Text | None = None, png: Text | None = None, fit
 
 
 @checked
-def phase(input: Text, *, output: Text | None = None, png: Text | None = None, fit: Text | None = None,
+def phase(input: Text, *, output: Text | None = None, png: Text | None = None, html: Text | None = None, fit: Text | None = None,
           min_counts: SupportsFloat | None = None, threshold: Text | None = None, rotation: Text | None = None,
           transpose: Text | None = None, convention: Literal["sonde", "py4dstem", "libertem"] | None = None,
           sign: Literal["auto", "+", "-"] | None = None, rotation_blur: SupportsFloat | None = None,
@@ -688,6 +696,8 @@ def phase(input: Text, *, output: Text | None = None, png: Text | None = None, f
         write centres of mass, field and phase to this file
     png : str (FILE.png), default ''
         draw phase, deflections, curl and divergence into this picture
+    html : str (FILE.html), default ''
+        write a page with pictures, figures, warnings and settings into this file, which needs nothing else
     fit : str (none|mean|plane|parabola|file:SCAN), default 'mean'
         surface through the centres of mass that is taken away; file: a parabola through those of a vacuum scan of the same shape
     min_counts : float in counts, default 1.0
@@ -803,7 +813,7 @@ def phase(input: Text, *, output: Text | None = None, png: Text | None = None, f
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem phase", input, output=output, png=png, fit=fit, min_counts=min_counts, threshold=threshold,
+    return _run("stem phase", input, output=output, png=png, html=html, fit=fit, min_counts=min_counts, threshold=threshold,
                 rotation=rotation, transpose=transpose, convention=convention, sign=sign, rotation_blur=rotation_blur,
                 skip_calibration=skip_calibration, method=method, regularise=regularise, padding=padding, q_highpass=q_highpass,
                 q_lowpass=q_lowpass, butterworth_order=butterworth_order, weigh_counts=weigh_counts, kernel=kernel,
@@ -818,8 +828,9 @@ def phase(input: Text, *, output: Text | None = None, png: Text | None = None, f
 
 
 @checked
-def calibrate(input: Text, *, output: Text | None = None, plot: Text | None = None, calibrant: Text | None = None,
-              centre: Text | None = None, centre_method: Literal["edge", "threshold", "plateau", "com", "friedel"] | None = None,
+def calibrate(input: Text, *, output: Text | None = None, plot: Text | None = None, html: Text | None = None,
+              calibrant: Text | None = None, centre: Text | None = None,
+              centre_method: Literal["edge", "threshold", "plateau", "com", "friedel"] | None = None,
               inner: SupportsFloat | None = None, outer: SupportsFloat | None = None, k_max: SupportsFloat | None = None,
               fit_ellipse: bool | None = None, scan_shape: Text | None = None,
               scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
@@ -853,6 +864,8 @@ def calibrate(input: Text, *, output: Text | None = None, plot: Text | None = No
         write ellipse, size of a pixel and profile to this file
     plot : str (FILE.png|.pdf|.svg), default ''
         draw the profile with its rings and the lines
+    html : str (FILE.html), default ''
+        write a page with pictures, figures, warnings and settings into this file, which needs nothing else
     calibrant : str (FILE.cif|FILE.D), default ''
         substance of the rings, for the size of a pixel: a CIF file, or spacings in A, one to a line
     centre : str (ROW,COL|auto), default 'auto'
@@ -932,7 +945,7 @@ def calibrate(input: Text, *, output: Text | None = None, plot: Text | None = No
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem calibrate", input, output=output, plot=plot, calibrant=calibrant, centre=centre,
+    return _run("stem calibrate", input, output=output, plot=plot, html=html, calibrant=calibrant, centre=centre,
                 centre_method=centre_method, inner=inner, outer=outer, k_max=k_max, fit_ellipse=fit_ellipse,
                 scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
                 allow_incomplete=allow_incomplete, drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file,
@@ -944,12 +957,13 @@ def calibrate(input: Text, *, output: Text | None = None, plot: Text | None = No
 
 
 @checked
-def radial(input: Text, *, output: Text | None = None, plot: Text | None = None, centre: Text | None = None,
-           centre_method: Literal["edge", "threshold", "plateau", "com", "friedel"] | None = None,
+def radial(input: Text, *, output: Text | None = None, plot: Text | None = None, html: Text | None = None,
+           centre: Text | None = None, centre_method: Literal["edge", "threshold", "plateau", "com", "friedel"] | None = None,
            bins: SupportsIndex | None = None, unit: Literal["auto", "px", "mrad", "1/A"] | None = None,
            inner: SupportsFloat | None = None, outer: SupportsFloat | None = None, azimuth: SupportsIndex | None = None,
            ellipse: Text | None = None, skip_calibration: Text | None = None,
-           split: Literal["none", "bbox", "full"] | None = None, scan_shape: Text | None = None,
+           split: Literal["none", "bbox", "full"] | None = None, median: bool | None = None, spread: bool | None = None,
+           orders: SupportsIndex | None = None, scan_shape: Text | None = None,
            scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
            transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
            ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
@@ -971,7 +985,8 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
     second one sums; none is held.
 
     Rings may be ellipses (ellipse), be cut into sectors (azimuth), and have radii in 1/A, mrad or px (unit). Bins without a good
-    pixel are NaN, and so are positions without a frame.
+    pixel are NaN, and so are positions without a frame. The median, the spread around each ring and its angular orders (median,
+    spread, orders) take whole pixels, by their centres.
 
     Parameters
     ----------
@@ -981,6 +996,8 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
         write the profiles to this file
     plot : str (FILE.png|.pdf|.svg), default ''
         draw the profile of the mean pattern
+    html : str (FILE.html), default ''
+        write a page with pictures, figures, warnings and settings into this file, which needs nothing else
     centre : str (ROW,COL|auto), default 'auto'
         centre of the pattern in pixels after binning; auto finds it in the mean pattern
     centre_method : {'edge', 'threshold', 'plateau', 'com', 'friedel'}, default 'edge'
@@ -1001,6 +1018,12 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
         steps of the calibration in the file that are not applied: origin, ellipse, pixel
     split : {'none', 'bbox', 'full'}, default 'full'
         how a pixel on an edge is shared: none: its centre decides; bbox: by the radii of its corners; full: by area
+    median : bool, default False
+        also the median of each ring, which Bragg disks hardly change: the background between them
+    spread : bool, default False
+        also the variance of the pixels around each ring (counts^2), and of the scan its mean over the square of the mean, the fluctuation profile
+    orders : int, default unset
+        also the angular orders 0 to N of each ring: mean of the counts times exp(i m angle) (at least 0, at most 24)
     scan_shape : str (ROWS,COLS|auto), default 'auto'
         scan rows and columns; one of them may be auto
     scan_flip : {'none', 'rows', 'cols', 'both'}, default 'none'
@@ -1068,20 +1091,21 @@ def radial(input: Text, *, output: Text | None = None, plot: Text | None = None,
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem radial", input, output=output, plot=plot, centre=centre, centre_method=centre_method, bins=bins, unit=unit,
-                inner=inner, outer=outer, azimuth=azimuth, ellipse=ellipse, skip_calibration=skip_calibration, split=split,
-                scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan, transpose_detector=transpose_detector,
-                allow_incomplete=allow_incomplete, drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file,
-                sentinel=sentinel, dataset=dataset, raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian,
-                raw_offset=raw_offset, raw_gap=raw_gap, preset=preset, calibration=calibration, voltage=voltage,
-                camera_length=camera_length, det_bin=det_bin, edge=edge, scan_bin=scan_bin, scan_region=scan_region,
-                hot_pixels=hot_pixels, on_error=on_error, live=live, device=device, memory=memory, threads=threads, report=report,
-                config=config, dry_run=dry_run, copy=copy, progress=progress)
+    return _run("stem radial", input, output=output, plot=plot, html=html, centre=centre, centre_method=centre_method, bins=bins,
+                unit=unit, inner=inner, outer=outer, azimuth=azimuth, ellipse=ellipse, skip_calibration=skip_calibration,
+                split=split, median=median, spread=spread, orders=orders, scan_shape=scan_shape, scan_flip=scan_flip,
+                transpose_scan=transpose_scan, transpose_detector=transpose_detector, allow_incomplete=allow_incomplete,
+                drop_extra=drop_extra, ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset,
+                raw_shape=raw_shape, raw_dtype=raw_dtype, raw_big_endian=raw_big_endian, raw_offset=raw_offset, raw_gap=raw_gap,
+                preset=preset, calibration=calibration, voltage=voltage, camera_length=camera_length, det_bin=det_bin, edge=edge,
+                scan_bin=scan_bin, scan_region=scan_region, hot_pixels=hot_pixels, on_error=on_error, live=live, device=device,
+                memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
 
 
 @checked
-def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, tune: SupportsIndex | None = None,
-          kernel_study: SupportsIndex | None = None, dose_report: SupportsIndex | None = None, probe: Text | None = None,
+def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, html: Text | None = None,
+          tune: SupportsIndex | None = None, kernel_study: SupportsIndex | None = None, dose_report: SupportsIndex | None = None,
+          probe: Text | None = None,
           kernel: Literal["flat", "gaussian", "sigmoid", "sigmoid_log", "ring", "poisson"] | None = None,
           kernel_inner: SupportsFloat | None = None, kernel_outer: SupportsFloat | None = None,
           kernel_sigma: SupportsFloat | None = None,
@@ -1138,6 +1162,8 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, t
         write the disks of every position to this file; .emd is the layout of py4DSTEM
     png : str (FILE.png), default ''
         draw the template, the disks of a pattern and those of all patterns into this picture
+    html : str (FILE.html), default ''
+        write a page with pictures, figures, warnings and settings into this file, which needs nothing else
     tune : int, default unset
         choose threshold, kernel, background, trench and spacing on so many patterns, by the error of strain beside what the counts allow; an output is made with what is chosen, without one nothing else is done (at least 1, at most 100000)
     kernel_study : int, default unset
@@ -1251,10 +1277,10 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, t
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem bragg", input, output=output, png=png, tune=tune, kernel_study=kernel_study, dose_report=dose_report,
-                probe=probe, kernel=kernel, kernel_inner=kernel_inner, kernel_outer=kernel_outer, kernel_sigma=kernel_sigma,
-                background=background, background_sigma=background_sigma, corr_power=corr_power, sigma_dp=sigma_dp,
-                sigma_cc=sigma_cc, subpixel=subpixel, upsample_factor=upsample_factor,
+    return _run("stem bragg", input, output=output, png=png, html=html, tune=tune, kernel_study=kernel_study,
+                dose_report=dose_report, probe=probe, kernel=kernel, kernel_inner=kernel_inner, kernel_outer=kernel_outer,
+                kernel_sigma=kernel_sigma, background=background, background_sigma=background_sigma, corr_power=corr_power,
+                sigma_dp=sigma_dp, sigma_cc=sigma_cc, subpixel=subpixel, upsample_factor=upsample_factor,
                 min_absolute_intensity=min_absolute_intensity, min_relative_intensity=min_relative_intensity,
                 relative_to_peak=relative_to_peak, min_peak_spacing=min_peak_spacing, edge_boundary=edge_boundary,
                 max_num_peaks=max_num_peaks, gain=gain, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
@@ -1269,6 +1295,7 @@ def bragg(input: Text, *, output: Text | None = None, png: Text | None = None, t
 
 @checked
 def strain(input: Text, *, output: Text | None = None, plot: Text | None = None, calibration: Text | None = None,
+           html: Text | None = None, method: Literal["disks", "cepstrum"] | None = None,
            origin: Literal["auto", "nearest", "brightest"] | None = None,
            origin_fit: Literal["none", "constant", "plane", "parabola"] | None = None, basis: Text | None = None,
            max_peak_spacing: SupportsFloat | None = None, min_num_peaks: SupportsIndex | None = None,
@@ -1286,7 +1313,8 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
     The lattice of the scan is found in the map of all Bragg disks; that of each pattern is a weighted fit to its disks. With the
     reference lattice, the median of the scan unless another is given, it is the deformation of the crystal: strain e_xx, e_yy,
     e_xy, positive for tension, and theta, which turns the columns (x) towards the rows (y). Both are exact for large
-    deformations. The scatter of the disks about each lattice gives the standard error of every value.
+    deformations. The scatter of the disks about each lattice gives the standard error of every value. The power cepstrum of each
+    pattern gives the same maps (method="cepstrum"), with other mistakes: a check.
 
     Axes are those of the scan where the rotation of the detector is known (rotation), else those of the detector, which is
     reported and written to the file. Positions without a lattice are NaN; why is counted. Strain of 16 patterns of a scan is
@@ -1304,6 +1332,10 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
         draw the maps of strain into this picture
     calibration : str (FILE), default ''
         use the pixel size, ellipse, rotation and origins of this file in place of those of the input: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
+    html : str (FILE.html), default ''
+        write a page with pictures, figures, warnings and settings into this file, which needs nothing else
+    method : {'disks', 'cepstrum'}, default 'disks'
+        disks: a fit to the Bragg disks of each pattern; cepstrum: peaks of its power cepstrum, a check that needs the scan, but no disks
     origin : {'auto', 'nearest', 'brightest'}, default 'auto'
         direct disk of each pattern: that nearest the mean place of all disks, or the brightest one; auto: the origin in the file's calibration, else nearest
     origin_fit : {'none', 'constant', 'plane', 'parabola'}, default 'plane'
@@ -1349,15 +1381,16 @@ def strain(input: Text, *, output: Text | None = None, plot: Text | None = None,
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem strain", input, output=output, plot=plot, calibration=calibration, origin=origin, origin_fit=origin_fit,
-                basis=basis, max_peak_spacing=max_peak_spacing, min_num_peaks=min_num_peaks, weights=weights, robust=robust,
-                reference=reference, reference_region=reference_region, measure=measure, rotation=rotation, transpose=transpose,
-                skip_calibration=skip_calibration, sensitivity=sensitivity, live=live, device=device, memory=memory,
-                threads=threads, report=report, config=config, dry_run=dry_run, copy=copy, progress=progress)
+    return _run("stem strain", input, output=output, plot=plot, calibration=calibration, html=html, method=method, origin=origin,
+                origin_fit=origin_fit, basis=basis, max_peak_spacing=max_peak_spacing, min_num_peaks=min_num_peaks,
+                weights=weights, robust=robust, reference=reference, reference_region=reference_region, measure=measure,
+                rotation=rotation, transpose=transpose, skip_calibration=skip_calibration, sensitivity=sensitivity, live=live,
+                device=device, memory=memory, threads=threads, report=report, config=config, dry_run=dry_run, copy=copy,
+                progress=progress)
 
 
 @checked
-def cepstrum(input: Text, *, output: Text | None = None, png: Text | None = None,
+def cepstrum(input: Text, *, output: Text | None = None, png: Text | None = None, html: Text | None = None,
              kind: Literal["cepstrum", "power", "autocorrelation"] | None = None, window: Literal["hann", "none"] | None = None,
              basis: Text | None = None, skip_calibration: Text | None = None, scan_shape: Text | None = None,
              scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
@@ -1394,6 +1427,8 @@ def cepstrum(input: Text, *, output: Text | None = None, png: Text | None = None
         write the mean spectrum and the vectors of every position to this file
     png : str (FILE.png), default ''
         draw the mean spectrum and the lengths of the vectors into this picture
+    html : str (FILE.html), default ''
+        write a page with pictures, figures, warnings and settings into this file, which needs nothing else
     kind : {'cepstrum', 'power', 'autocorrelation'}, default 'cepstrum'
         cepstrum: |F{log(1 + I)}|^2, with the vectors of every position; power: |F{I}|^2; autocorrelation: the inverse transform of the power
     window : {'hann', 'none'}, default 'hann'
@@ -1469,7 +1504,7 @@ def cepstrum(input: Text, *, output: Text | None = None, png: Text | None = None
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem cepstrum", input, output=output, png=png, kind=kind, window=window, basis=basis,
+    return _run("stem cepstrum", input, output=output, png=png, html=html, kind=kind, window=window, basis=basis,
                 skip_calibration=skip_calibration, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
                 transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
                 ignore_mask=ignore_mask, mask_file=mask_file, sentinel=sentinel, dataset=dataset, raw_shape=raw_shape,
@@ -1534,8 +1569,8 @@ def crystal(input: Text, *, output: Text | None = None, plot: Text | None = None
 
 @checked
 def orient(input: Text, *, output: Text | None = None, png: Text | None = None, ang: Text | None = None,
-           calibration: Text | None = None, crystal: Text | None = None, phase_margin: SupportsFloat | None = None,
-           voltage: SupportsFloat | None = None, q_pixel: SupportsFloat | None = None,
+           calibration: Text | None = None, html: Text | None = None, crystal: Text | None = None,
+           phase_margin: SupportsFloat | None = None, voltage: SupportsFloat | None = None, q_pixel: SupportsFloat | None = None,
            origin: Literal["auto", "nearest", "brightest"] | None = None,
            origin_fit: Literal["none", "mean", "plane", "parabola"] | None = None, skip_calibration: Text | None = None,
            k_max: SupportsFloat | None = None, angle_step_zone_axis: SupportsFloat | None = None,
@@ -1577,6 +1612,8 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
         write Euler angles for other programs
     calibration : str (FILE), default ''
         use the pixel size, ellipse, rotation and origins of this file in place of those of the input: a result of sonde stem calibrate, com or phase, or a scan that states them (EMD)
+    html : str (FILE.html), default ''
+        write a page with pictures, figures, warnings and settings into this file, which needs nothing else
     crystal : list of str, default []
         the crystal structure; repeat for several, of which the one that explains a position best is its phase
     phase_margin : float in %, default 1.0
@@ -1642,7 +1679,7 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem orient", input, output=output, png=png, ang=ang, calibration=calibration, crystal=crystal,
+    return _run("stem orient", input, output=output, png=png, ang=ang, calibration=calibration, html=html, crystal=crystal,
                 phase_margin=phase_margin, voltage=voltage, q_pixel=q_pixel, origin=origin, origin_fit=origin_fit,
                 skip_calibration=skip_calibration, k_max=k_max, angle_step_zone_axis=angle_step_zone_axis,
                 angle_step_in_plane=angle_step_in_plane, sigma_excitation_error=sigma_excitation_error, precession=precession,
@@ -1655,14 +1692,15 @@ def orient(input: Text, *, output: Text | None = None, png: Text | None = None, 
 
 @checked
 def count(input: Text, *, output: Text | None = None, format: Literal["sonde", "stempy"] | None = None, png: Text | None = None,
-          plot: Text | None = None, dark: Text | None = None, gain: Text | None = None, background: SupportsFloat | None = None,
-          xray: SupportsFloat | None = None, background_sigma: SupportsFloat | None = None,
-          xray_sigma: SupportsFloat | None = None, samples: SupportsIndex | None = None, seed: SupportsIndex | None = None,
-          scan_shape: Text | None = None, scan_flip: Literal["none", "rows", "cols", "both"] | None = None,
-          transpose_scan: bool | None = None, transpose_detector: bool | None = None, allow_incomplete: bool | None = None,
-          drop_extra: bool | None = None, ignore_mask: bool | None = None, mask_file: Text | None = None,
-          sentinel: SupportsIndex | None = None, dataset: Text | None = None, raw_shape: Text | None = None,
-          raw_dtype: Text | None = None, raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
+          plot: Text | None = None, html: Text | None = None, dark: Text | None = None, gain: Text | None = None,
+          background: SupportsFloat | None = None, xray: SupportsFloat | None = None,
+          background_sigma: SupportsFloat | None = None, xray_sigma: SupportsFloat | None = None,
+          samples: SupportsIndex | None = None, seed: SupportsIndex | None = None, scan_shape: Text | None = None,
+          scan_flip: Literal["none", "rows", "cols", "both"] | None = None, transpose_scan: bool | None = None,
+          transpose_detector: bool | None = None, allow_incomplete: bool | None = None, drop_extra: bool | None = None,
+          ignore_mask: bool | None = None, mask_file: Text | None = None, sentinel: SupportsIndex | None = None,
+          dataset: Text | None = None, raw_shape: Text | None = None, raw_dtype: Text | None = None,
+          raw_big_endian: bool | None = None, raw_offset: SupportsIndex | str | None = None,
           raw_gap: SupportsIndex | str | None = None, preset: Text | None = None, voltage: SupportsFloat | None = None,
           camera_length: SupportsFloat | None = None, scan_step: SupportsFloat | None = None, scan_region: Text | None = None,
           hot_pixels: Literal["auto", "zero", "sampled", "interpolate", "mark", "none"] | None = None,
@@ -1694,6 +1732,8 @@ def count(input: Text, *, output: Text | None = None, format: Literal["sonde", "
         draw the electrons by pixel and by position into this picture
     plot : str (FILE.png|.pdf|.svg), default ''
         draw the values of the sampled frames with the thresholds
+    html : str (FILE.html), default ''
+        write a page with pictures, figures, warnings and settings into this file, which needs nothing else
     dark : str (FILE.npy|.tif|.png), default ''
         mean frame without a beam, subtracted from every frame
     gain : str (FILE.npy|.tif|.png), default ''
@@ -1771,7 +1811,7 @@ def count(input: Text, *, output: Text | None = None, format: Literal["sonde", "
     copy : bool, default False
         make an array contiguous where it is not; otherwise that is an error
     """
-    return _run("stem count", input, output=output, format=format, png=png, plot=plot, dark=dark, gain=gain,
+    return _run("stem count", input, output=output, format=format, png=png, plot=plot, html=html, dark=dark, gain=gain,
                 background=background, xray=xray, background_sigma=background_sigma, xray_sigma=xray_sigma, samples=samples,
                 seed=seed, scan_shape=scan_shape, scan_flip=scan_flip, transpose_scan=transpose_scan,
                 transpose_detector=transpose_detector, allow_incomplete=allow_incomplete, drop_extra=drop_extra,
@@ -1784,7 +1824,7 @@ def count(input: Text, *, output: Text | None = None, format: Literal["sonde", "
 
 @checked
 def events(input: Text, *, output: Text | None = None, format: Literal["sonde", "stempy"] | None = None, png: Text | None = None,
-           dwell: Text | None = None, scan_shape: Text | None = None,
+           html: Text | None = None, dwell: Text | None = None, scan_shape: Text | None = None,
            lines: Literal["auto", "none", "tdc1", "tdc2"] | None = None,
            start: Literal["auto", "hit", "tdc1", "tdc2"] | None = None, edge: Literal["rise", "fall"] | None = None,
            delay: Text | None = None, cluster_time: Text | None = None, reorder_time: Text | None = None,
@@ -1814,6 +1854,8 @@ def events(input: Text, *, output: Text | None = None, format: Literal["sonde", 
         layout of the .h5 file: one list with offsets, or the one that stempy reads
     png : str (FILE.png), default ''
         draw the sum of all patterns and the electrons of each position
+    html : str (FILE.html), default ''
+        write a page with pictures, figures, warnings and settings into this file, which needs nothing else
     dwell : str (TIME), default ''
         time at a scan position: 1us, 500ns, 0.01ms; without a unit in seconds
     scan_shape : str (ROWSxCOLS), default ''
@@ -1849,10 +1891,10 @@ def events(input: Text, *, output: Text | None = None, format: Literal["sonde", 
     dry_run : bool, default False
         print the resolved settings and the choices, do nothing
     """
-    return _run("stem events", input, output=output, format=format, png=png, dwell=dwell, scan_shape=scan_shape, lines=lines,
-                start=start, edge=edge, delay=delay, cluster_time=cluster_time, reorder_time=reorder_time, chips=chips,
-                damage=damage, live=live, device=device, memory=memory, threads=threads, report=report, config=config,
-                dry_run=dry_run, progress=progress)
+    return _run("stem events", input, output=output, format=format, png=png, html=html, dwell=dwell, scan_shape=scan_shape,
+                lines=lines, start=start, edge=edge, delay=delay, cluster_time=cluster_time, reorder_time=reorder_time,
+                chips=chips, damage=damage, live=live, device=device, memory=memory, threads=threads, report=report,
+                config=config, dry_run=dry_run, progress=progress)
 
 
 @checked
