@@ -328,10 +328,6 @@ TEST(DetectorSet, OtherShapesStandBesideEveryMember) {
 }
 
 TEST(DetectorSet, ErrorsSayWhatIsWrong) {
-  struct Wrong {
-    const char* text;
-    const char* message;
-  };
   const Wrong table[] = {
       {"rings(1,2,0,5)", "rings takes other arguments than these 4: rings(row,col,r_in,r_out,n)"},
       {"rings(1,2,0,5,0)", "a number of pieces is a whole number, at least 1"},
