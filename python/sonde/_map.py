@@ -16,7 +16,9 @@ from ._types import Progress
 
 Image = npt.NDArray[Any]
 
-_ELEMENTS = {ctypes.c_uint8: "u8", ctypes.c_uint16: "u16", ctypes.c_uint32: "u32", ctypes.c_float: "f32"}
+_C_FUNCTION: type = ctypes.CFUNCTYPE(None).__bases__[0]  # those of every library
+
+_ELEMENTS: dict[Any, str] = {ctypes.c_uint8: "u8", ctypes.c_uint16: "u16", ctypes.c_uint32: "u32", ctypes.c_float: "f32"}
 
 
 def map_function(scan: _sonde.Dataset, function: Callable[..., Any], frames: int | None, values: int | None, progress: Progress | None) -> Image | None:
@@ -36,7 +38,7 @@ def map_function(scan: _sonde.Dataset, function: Callable[..., Any], frames: int
 def _c_function(function: Callable[..., Any]) -> Any:
     """The ctypes function that a C function is or offers; None for a function of Python. Those of numba.cfunc offer it as `ctypes`."""
     offered = getattr(function, "ctypes", function)
-    return offered if isinstance(offered, ctypes._CFuncPtr) else None
+    return offered if isinstance(offered, _C_FUNCTION) else None
 
 
 def _elements_of(function: Any) -> str:

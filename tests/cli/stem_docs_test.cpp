@@ -21,21 +21,13 @@ namespace {
 
 using testing::TemporaryFolder;
 
-constexpr const char* gold = R"(data_gold
-_cell_length_a 4.078
-_cell_length_b 4.078
-_cell_length_c 4.078
-_cell_angle_alpha 90
-_cell_angle_beta 90
-_cell_angle_gamma 90
-_space_group_name_H-M_alt 'F m -3 m'
-loop_
-_atom_site_label
-_atom_site_fract_x
-_atom_site_fract_y
-_atom_site_fract_z
-Au1 0 0 0
-)";
+/// A cubic metal with one atom in each lattice point.
+std::string metal(const std::string& symbol, const std::string& length, const std::string& group) {
+  return "data_" + symbol + "\n_cell_length_a " + length + "\n_cell_length_b " + length + "\n_cell_length_c " + length +
+         "\n_cell_angle_alpha 90\n_cell_angle_beta 90\n_cell_angle_gamma 90\n_space_group_name_H-M_alt '" + group +
+         "'\nloop_\n_atom_site_label\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_fract_z\n" + symbol +
+         "1 0 0 0\n";
+}
 
 /// The lines in code blocks of a page that begin with "sonde ".
 std::vector<std::string> commands_of(const std::string& page) {
@@ -104,7 +96,8 @@ TEST(UserGuide, EveryCommandOfStemRuns) {
   for (const char* tilt : {"tilt_1", "tilt_2", "tilt_10"})
     testing::make_small_scan(folder, std::string("FOLDER/") + tilt);
   // What else a reader has.
-  std::ofstream(folder.file("Au.cif")) << gold;
+  std::ofstream(folder.file("Au.cif")) << metal("Au", "4.078", "F m -3 m");
+  std::ofstream(folder.file("Fe.cif")) << metal("Fe", "2.8665", "I m -3 m");
   save_hits(folder.file("in.tpx3"));
   save_powder(folder.file("powder.npy"));
   ASSERT_TRUE(shell(folder.path().string(), testing::program() + " stem simulate vacuum_master.h5 --sample vacuum "
