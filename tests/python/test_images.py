@@ -68,7 +68,7 @@ def test_rings_of_a_file_are_those_of_a_loaded_scan(scan, clean):
     rows, cols = np.mgrid[:64, :48]
     d = np.hypot(rows - 31.5, cols - 20)
     name = "rings(31.5,20,0,30,20)"  # more than bit planes take
-    image = sonde.stem.image(scan, detector=name, hot_pixels="none")[name]
+    image = sonde.run("stem image", str(scan), detector=[name], hot_pixels="none")[name]
     assert image.shape == (20, 12, 10)
     loaded = sonde.stem.load(scan, hot_pixels="none").image(name)
     np.testing.assert_array_equal(image, loaded)
