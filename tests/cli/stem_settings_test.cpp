@@ -247,5 +247,15 @@ TEST(Json, IsOneDocumentOnStandardOutputOfEveryCommand) {
   }
 }
 
+TEST(SettingsOfAFile, MakeTheFileThatFlagsMake) {
+  const TemporaryFolder folder;
+  const std::string master = make_small_scan(folder), settings = folder.file("com.toml");
+  std::ofstream(settings) << "fit = \"plane\"\nunits = \"px\"\n";
+  const std::string by_flags = folder.file("flags.h5"), by_file = folder.file("file.h5");
+  ASSERT_EQ(run({"stem", "com", master, "--fit", "plane", "--units", "px", "-o", by_flags, "--quiet"}).status, 0);
+  ASSERT_EQ(run({"stem", "com", master, "--config", settings, "-o", by_file, "--quiet"}).status, 0);
+  EXPECT_EQ(testing::read_bytes(by_flags), testing::read_bytes(by_file));  // with the command that made it
+}
+
 }  // namespace
 }  // namespace sonde
