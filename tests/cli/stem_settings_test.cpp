@@ -257,5 +257,23 @@ TEST(SettingsOfAFile, MakeTheFileThatFlagsMake) {
   EXPECT_EQ(testing::read_bytes(by_flags), testing::read_bytes(by_file));  // with the command that made it
 }
 
+TEST(SettingsOfAFile, CountMoreThanThoseStoredWithCentresOfMass) {
+  const TemporaryFolder folder;
+  const std::string centres = folder.file("com.h5"), settings = folder.file("phase.toml");
+  ASSERT_EQ(run({"stem", "com", make_small_scan(folder), "--units", "px", "-o", centres, "--quiet"}).status, 0);
+  std::ofstream(settings) << "fit = \"plane\"\nrotation = \"33\"\nunits = \"px\"\n";
+  const std::string by_flags = folder.file("flags.h5"), by_file = folder.file("file.h5");
+  ASSERT_EQ(
+      run({"stem", "phase", centres, "--fit", "plane", "--rotation", "33", "--units", "px", "-o", by_flags, "--quiet"})
+          .status,
+      0);
+  ASSERT_EQ(run({"stem", "phase", centres, "--config", settings, "-o", by_file, "--quiet"}).status, 0);
+  EXPECT_EQ(testing::read_bytes(by_flags), testing::read_bytes(by_file));
+  std::ofstream(settings) << "det_bin = \"2\"\n";
+  const Ended measuring = run({"stem", "phase", centres, "--config", settings, "-o", by_file, "--quiet"});
+  EXPECT_EQ(measuring.status, 2);
+  EXPECT_THAT(measuring.err, HasSubstr("were measured already"));
+}
+
 }  // namespace
 }  // namespace sonde

@@ -18,12 +18,10 @@ std::string command_of(std::string_view verb, Options options, const Run& run,
                        std::initializer_list<std::string_view> outputs) {
   std::string command = "sonde " + std::string(verb);
   const Fields own(options);
-  for (const Field& field : own.all()) {
-    const Field* set = run.settings().find(field.key);  // by the caller, or by a file of settings
-    if (set != nullptr && set->origin != sonde::Origin::built_in && !field.positional &&
+  for (const Field& field : own.all())
+    if (run.settings().is_set(field.key) && !field.positional &&
         std::find(outputs.begin(), outputs.end(), field.key) == outputs.end())
       command += " " + field.key + "=" + field.text();
-  }
   return command;
 }
 

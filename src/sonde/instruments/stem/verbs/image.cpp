@@ -209,17 +209,17 @@ void keep_images(const Dataset& dataset, const DetectorGeometry& geometry, const
   }
 }
 
-/// Flags of these options that the command line gave.
+/// Those of these options that were set.
 template <class Options>
 std::vector<std::string> given(Options options, const Run& run) {
   std::vector<std::string> flags;
   const Fields fields(options);
   for (const Field& field : fields.all())
-    if (run.given(field.key)) flags.push_back(setting(field.key));
+    if (run.settings().is_set(field.key)) flags.push_back(setting(field.key));
   return flags;
 }
 
-/// Detectors and loading come from a file; what the command line says beside it must not be silently without effect.
+/// Detectors and loading come from a file; what is set beside it must not be silently without effect.
 void require_alone(const std::string& flag, const ImageCommandOptions& options, const Run& run) {
   std::vector<std::string> flags = given(options.detectors, run);
   for (std::string& each : given(options.load, run)) flags.push_back(std::move(each));

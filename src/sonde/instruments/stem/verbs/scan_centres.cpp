@@ -125,13 +125,13 @@ void refuse_measuring(const std::string& input, LoadOptions load, const Run& run
   std::vector<std::string> keys = {"min_counts", "threshold"};
   for (const Field& field : fields.all()) keys.push_back(field.key);
   for (const std::string& key : keys)
-    if (run.given(key))
+    if (run.settings().is_set(key))
       throw Error(ErrorKind::usage,
                   fmt::format("{}: the centres of mass in {} were measured already", setting(key), input))
           .hint("leave it out, or give the scan");
 }
 
-/// The file's settings of origin and orientation where the caller gave none.
+/// The file's settings of origin and orientation where none were set.
 PhaseOptions with_settings_of(const StoredCentres& stored, PhaseOptions options, const Run& run) {
   PhaseOptions of_file = stored.options;
   const Fields from(of_file);
@@ -139,7 +139,7 @@ PhaseOptions with_settings_of(const StoredCentres& stored, PhaseOptions options,
   constexpr std::array keys = {"fit",        "min_counts", "threshold",     "rotation",         "transpose",
                                "convention", "sign",       "rotation_blur", "skip_calibration", "q_pixel"};
   for (const char* key : keys)
-    if (!run.given(key)) to.assign(key, from.find(key)->value(), key, sonde::Origin::built_in);
+    if (!run.settings().is_set(key)) to.assign(key, from.find(key)->value(), key, sonde::Origin::built_in);
   return options;
 }
 
@@ -168,7 +168,7 @@ Measured stored_measurement(const std::string& input, const PhaseOptions& asked,
                     .options = oriented(options, calibration, run)};
   measured.scale.frame = stored.scale.frame;
   // The surface that a reference scan gave is in the file, the scan itself may be gone.
-  if (!options.reference().empty() && !run.given("fit"))
+  if (!options.reference().empty() && !run.settings().is_set("fit"))
     measured.reference = std::move(stored.origin);
   else
     measured.reference = reference_centres(options, load, run);
